@@ -1,0 +1,1 @@
+"""From rewards to an update: advantages, token losses and aggregation; one short file per preset."""

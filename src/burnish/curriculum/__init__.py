@@ -1,0 +1,1 @@
+"""Which domain, level and index to train on next."""

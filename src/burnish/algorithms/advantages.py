@@ -1,0 +1,43 @@
+"""Advantage estimators over groups: rewards R [G, N] and `valid` [G, N] bool to advantages [G, N].
+
+Statistics are over the valid samples of a group. A group has signal when at least two of its samples are
+valid and their rewards differ; without signal, and where invalid, every estimator is exactly 0.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+
+def has_signal(rewards: Tensor, valid: Tensor) -> Tensor:
+    """Which groups can move the policy, [G] bool."""
+    highest = rewards.masked_fill(~valid, -torch.inf).amax(dim=1)
+    lowest = rewards.masked_fill(~valid, torch.inf).amin(dim=1)
+    return (valid.sum(dim=1) >= 2) & (highest > lowest)
+
+
+def live(rewards: Tensor, valid: Tensor) -> Tensor:
+    """Which samples take part in the loss, [G, N] bool: valid, in a group with signal."""
+    return valid & has_signal(rewards, valid)[:, None]
+
+
+def centred(rewards: Tensor, valid: Tensor) -> Tensor:
+    """R - mean of the group."""
+    count = valid.sum(dim=1, keepdim=True).clamp(min=1)
+    known = torch.where(valid, rewards, 0.0)
+    return torch.where(live(rewards, valid), known - known.sum(dim=1, keepdim=True) / count, 0.0)
+
+
+def leave_one_out(rewards: Tensor, valid: Tensor) -> Tensor:
+    """R_i - mean of the other samples of the group = n/(n-1) (R_i - mean), n valid samples (2402.14740)."""
+    count = valid.sum(dim=1, keepdim=True).clamp(min=2)
+    return centred(rewards, valid) * count / (count - 1)
+
+
+def standardised(rewards: Tensor, valid: Tensor, eps: float = 1e-6) -> Tensor:
+    """(R - mean) / (std + eps) of the group (2402.03300), std over n-1 as in verl and TRL."""
+    deviation = centred(rewards, valid)
+    count = valid.sum(dim=1, keepdim=True).clamp(min=2)
+    std = (deviation.square().sum(dim=1, keepdim=True) / (count - 1)).sqrt()
+    return deviation / (std + eps)

@@ -1,0 +1,52 @@
+"""GRPO: group-standardised advantages, a clipped ratio, and k3 to the reference.
+
+    A    = (R - mean of group) / (std of group + 1e-6)
+    loss = -min(r A, clip(r, 1 - low, 1 + high) A) + k k3(pi, ref),   r = pi/mu
+
+Token losses are averaged inside each sample, then over samples.
+
+Papers: 2402.03300; 2503.14476 for the wider upper clip (equal clips give the original).
+No signal: all valid rewards of a group are equal, or fewer than two are valid; then std + eps would divide 0.
+How ours differs: mu, the sampler, stands for the old policy; groups without signal leave the denominator.
+Dividing by the group's std makes a group with rewards .01 and .05 push as hard as one with .01 and 1.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from torch import Tensor
+
+from burnish.algorithms import aggregation
+from burnish.algorithms.advantages import standardised
+from burnish.algorithms.base import RewardBatch, TokenBatch, TokenLoss
+from burnish.algorithms.losses import clipped_surrogate
+from burnish.algorithms.metrics import token_metrics
+from burnish.algorithms.penalties import reference_k3
+from burnish.algorithms.scales import DomainScales
+from burnish.algorithms.settings import AlgorithmSettings
+
+
+@dataclass(frozen=True)
+class Grpo:
+    """The preset `grpo`."""
+
+    settings: AlgorithmSettings
+    name: ClassVar[str] = "grpo"
+
+    def advantages(self, batch: RewardBatch, scales: DomainScales) -> tuple[Tensor, DomainScales]:
+        """Standardised by group; the scales are not used."""
+        return standardised(batch.rewards, batch.valid), scales
+
+    def token_loss(self, batch: TokenBatch) -> TokenLoss:
+        """Clipped surrogate plus k3."""
+        s = self.settings
+        loss, clipped = clipped_surrogate(
+            batch.logprobs, batch.behaviour, batch.advantages, s.clip_low, s.clip_high
+        )
+        return TokenLoss(loss + reference_k3(batch, s.kl_coef), token_metrics(batch, clipped))
+
+    def weights(self, lengths: Tensor, active: Tensor) -> Tensor:
+        """Mean over tokens of a sample, then over samples."""
+        return aggregation.sequence_mean_token_mean(lengths, active)
