@@ -1,0 +1,88 @@
+"""What the [sft], [rl] and [evaluate] tables of a recipe may say."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+_CONFIG = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+
+Beta = Annotated[float, Field(ge=0, lt=1)]
+
+
+class SftSettings(BaseModel):
+    """Supervised fine-tuning on gold answers: AdamW, warm-up, then cosine decay."""
+
+    model_config = _CONFIG
+
+    steps: int = Field(default=100, ge=1)
+    """Optimiser steps."""
+    batch: int = Field(default=16, ge=1)
+    """Gold answers per step."""
+    lr: float = Field(default=3e-5, gt=0)
+    """Peak learning rate."""
+    warmup: int = Field(default=10, ge=0)
+    """Steps over which the learning rate rises from zero."""
+    min_lr_ratio: float = Field(default=0.1, ge=0, le=1)
+    """Learning rate of the last step, as a share of the peak."""
+    tokens_per_micro_batch: int = Field(default=2048, ge=1)
+    """Most tokens in one forward and backward pass; bounds memory."""
+    weight_decay: float = Field(default=0.0, ge=0)
+    """Decoupled weight decay."""
+    max_grad_norm: float = Field(default=1.0, gt=0)
+    """Gradients are scaled down to this global norm."""
+    betas: tuple[Beta, Beta] = (0.9, 0.95)
+    """Decay rates of AdamW's two moments."""
+    max_minutes: float | None = Field(default=None, gt=0)
+    """Stop after the step in which this many minutes have passed; not set = no limit."""
+
+
+class RlSettings(BaseModel):
+    """Reinforcement learning: prompts per step, optimiser, schedule, reward and checkpoints."""
+
+    model_config = _CONFIG
+
+    steps: int = Field(default=60, ge=1)
+    """Optimiser steps."""
+    prompts_per_step: int = Field(default=16, ge=1)
+    """Prompts drawn for a step; each gets rollout.samples completions."""
+    lr: float = Field(default=1e-5, gt=0)
+    """Peak learning rate."""
+    warmup: int = Field(default=5, ge=0)
+    """Steps over which the learning rate rises from zero."""
+    schedule: Literal["constant", "cosine", "linear"] = "constant"
+    """Learning rate after the warm-up; cosine and linear end at zero."""
+    tokens_per_micro_batch: int = Field(default=2048, ge=1)
+    """Most tokens in one forward and backward pass; bounds memory."""
+    max_grad_norm: float = Field(default=1.0, gt=0)
+    """Gradients are scaled down to this global norm."""
+    betas: tuple[Beta, Beta] = (0.9, 0.95)
+    """Decay rates of AdamW's two moments."""
+    weight_decay: float = Field(default=0.0, ge=0)
+    """Decoupled weight decay."""
+    reward: Literal["true", "random"] = "true"
+    """`true` rewards what the grader says; `random` flips a coin instead, as a control arm."""
+    checkpoint_every: int = Field(default=0, ge=0)
+    """Steps between checkpoints; 0 saves only at the end of the stage."""
+    keep_checkpoints: int = Field(default=2, ge=1)
+    """Checkpoints kept on disk; older ones are deleted."""
+    max_minutes: float | None = Field(default=None, gt=0)
+    """Stop after the step in which this many minutes have passed; not set = no limit."""
+
+
+class EvaluateSettings(BaseModel):
+    """How a model is measured before, between and after the stages."""
+
+    model_config = _CONFIG
+
+    tasks: int = Field(default=48, ge=1)
+    """Tasks per domain."""
+    samples: int = Field(default=4, ge=1)
+    """Completions per task at temperature 1, beside one greedy completion."""
+    split: Literal["eval", "holdout"] = "eval"
+    """Part of a domain the tasks come from; neither shares a task with training."""
+    confidence: float = Field(default=0.95, gt=0, lt=1)
+    """Coverage of every interval."""
+    resamples: int = Field(default=10_000, ge=100)
+    """Bootstrap resamples behind an interval of a difference."""
