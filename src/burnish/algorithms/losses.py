@@ -34,7 +34,10 @@ def outside_trust_region(logprobs: Tensor, behaviour: Tensor, advantages: Tensor
 def clipped_surrogate(
     logprobs: Tensor, behaviour: Tensor, advantages: Tensor, low: float, high: float
 ) -> tuple[Tensor, Tensor]:
-    """-min(r A, clip(r, 1 - low, 1 + high) A), r = pi/mu (1707.06347), and which tokens lost their gradient."""
+    """PPO's -min(r A, clip(r, 1 - low, 1 + high) A) with r = pi/mu (1707.06347), and which tokens it clips.
+
+    A clipped token has no gradient.
+    """
     ratio = (logprobs - behaviour).clamp(max=MAX_LOG_RATIO).exp()
     free = ratio * advantages
     bound = ratio.clamp(1 - low, 1 + high) * advantages

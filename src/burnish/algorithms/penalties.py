@@ -10,14 +10,14 @@ from burnish.algorithms.kl import k2, k3
 
 
 def reference_k2(batch: TokenBatch, weight: Tensor, coef: float) -> Tensor:
-    """Weighted k2, coef * weight * k2; with weight = sg(pi/mu) its expected gradient is that of KL(pi || ref)."""
+    """Weighted k2; with weight = sg(pi/mu) its expected gradient is that of coef KL(pi || ref)."""
     if coef == 0:
         return torch.zeros_like(batch.logprobs)
     return coef * weight * k2(batch.logprobs, reference_of(batch, coef))
 
 
 def reference_k3(batch: TokenBatch, coef: float) -> Tensor:
-    """The form of the GRPO paper, coef * k3; its expected gradient is that of KL(ref || pi)."""
+    """The k3 of the GRPO paper; on-policy its expected gradient is that of coef KL(ref || pi)."""
     if coef == 0:
         return torch.zeros_like(batch.logprobs)
     return coef * k3(batch.logprobs, reference_of(batch, coef))
