@@ -96,6 +96,15 @@ def test_dppo_divides_by_the_spread_of_the_whole_domain():
     assert scales.std("b") == pytest.approx(0.5)
 
 
+def test_dppo_remembers_earlier_steps_of_the_domain():
+    # Step 1: rewards 0, 2 (mean 1, squares 2) keep weight 1 and squares 1 at decay .5. Step 2: 0, 4 has mean 2,
+    # squares 8. Merged: weight 3, squares 1 + 8 + 1 * (1 * 2)/3 = 29/3, std sqrt(29)/3; deviations are -2, 2.
+    dppo = build(AlgorithmSettings(std_decay=0.5))
+    _, scales = dppo.advantages(RewardBatch(*group(0, 2), ("a",)), DomainScales())
+    advantages, _ = dppo.advantages(RewardBatch(*group(0, 4), ("a",)), scales)
+    assert float(advantages[0, 1]) == pytest.approx(6 / math.sqrt(29))
+
+
 def test_dppo_clips_advantages():
     # 31 zeros and a one: mean 1/32, std sqrt(31)/32, advantage of the one sqrt(31) = 5.57 > 5
     rewards, valid = group(*[0.0] * 31, 1.0)
