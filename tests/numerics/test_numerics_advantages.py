@@ -97,7 +97,7 @@ def test_dppo_divides_by_the_spread_of_the_whole_domain():
 
 
 def test_dppo_remembers_earlier_steps_of_the_domain():
-    # Step 1: rewards 0, 2 (mean 1, squares 2) keep weight 1 and squares 1 at decay .5. Step 2: 0, 4 has mean 2,
+    # Step 1: rewards 0, 2 (mean 1, squares 2) keep half: weight 1, squares 1. Step 2: 0, 4 has mean 2,
     # squares 8. Merged: weight 3, squares 1 + 8 + 1 * (1 * 2)/3 = 29/3, std sqrt(29)/3; deviations are -2, 2.
     dppo = build(AlgorithmSettings(std_decay=0.5))
     _, scales = dppo.advantages(RewardBatch(*group(0, 2), ("a",)), DomainScales())
