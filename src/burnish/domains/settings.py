@@ -1,0 +1,70 @@
+"""What the [domains] table of a recipe may say."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+AnswerFormat = Literal["plain", "tags"]
+"""`plain`: the whole completion is the answer; `tags`: the answer is the last <answer>...</answer>."""
+
+GraderName = Literal["exact", "number", "math", "choice"]
+ColumnConvention = Literal["columns", "gsm8k", "trl", "verl"]
+
+_CONFIG = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+
+
+class RowsSettings(BaseModel):
+    """One domain made of the rows of a JSONL or Parquet file."""
+
+    model_config = _CONFIG
+
+    name: str = Field(min_length=1)
+    """Name of the domain, for example `math/gsm8k`; `train` and `held_out` refer to it."""
+    path: str = Field(min_length=1)
+    """A .jsonl or .parquet file."""
+    adapter: ColumnConvention = "columns"
+    """Column convention: `columns` (the keys below), `gsm8k`, `trl`, or `verl`."""
+    prompt: str | None = None
+    """Column with the prompt, text or a list of messages; None takes the adapter's, else `prompt`."""
+    answer: str | None = None
+    """Column with the reference answer, dots reach into tables; None takes the adapter's, else `answer`."""
+    level: str | None = None
+    """Column with the difficulty, a number; its distinct values in order are the levels."""
+    grader: GraderName | None = None
+    """How answers are compared; None takes the adapter's, else `exact`."""
+
+
+class DomainSettings(BaseModel):
+    """What is trained on, what is only measured, and how answers are asked for."""
+
+    model_config = _CONFIG
+
+    train: tuple[str, ...] = ()
+    """Domains to train on: names or patterns such as `reasoning-gym/arithmetic/*`."""
+    held_out: tuple[str, ...] = ()
+    """Domains that are only evaluated: names or patterns; never trained on."""
+    exclude: tuple[str, ...] = ()
+    """Names or patterns removed from what `train` and `held_out` match."""
+    level: int = Field(default=0, ge=0)
+    """Difficulty of every domain that `levels` does not name; 0 is the easiest."""
+    levels: dict[str, int] = Field(default_factory=dict)
+    """Difficulty of single domains: name or pattern -> level; the last entry that matches wins."""
+    answer_format: AnswerFormat = "plain"
+    """`plain`: the completion is the answer. `tags`: think first, then <answer>...</answer>."""
+    instruction: str | None = None
+    """System message; None takes the one that goes with answer_format, "" sends none."""
+    graded: bool = False
+    """Keep partial credit for the families that declare it; otherwise a reward is 0 or 1."""
+    max_prompt_tokens: int | None = Field(default=None, ge=1)
+    """Tasks whose prompt is longer are refused; None leaves it to the model's context."""
+    rows: tuple[RowsSettings, ...] = ()
+    """Domains made of files, one [[domains.rows]] table each."""
+
+    @model_validator(mode="after")
+    def _levels_are_not_negative(self) -> DomainSettings:
+        wrong = {name: level for name, level in self.levels.items() if level < 0}
+        if wrong:
+            raise ValueError(f"levels must be 0 or more, got {wrong}")
+        return self
