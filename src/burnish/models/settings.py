@@ -10,12 +10,12 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 class ModelSettings(BaseModel):
     """The model to start from and how its weights are trained."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True, allow_inf_nan=False)
 
     name: str = Field(default="tiny", min_length=1)
     """`tiny`, `package:NAME` (a GGUF file in an installed package), a directory, or a hub id."""
     dtype: Literal["auto", "float32", "bfloat16"] = "auto"
-    """Arithmetic; master weights are always float32. `auto` is bfloat16 where the processor is faster with it."""
+    """Arithmetic; master weights are always float32. `auto` is bfloat16 where the processor has it."""
 
     lora_rank: int = Field(default=0, ge=0)
     """Rank of the LoRA adapter; 0 trains every weight."""

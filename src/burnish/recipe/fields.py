@@ -5,7 +5,7 @@ from __future__ import annotations
 import types
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, TypeGuard, Union, get_args, get_origin
 
 from pydantic import BaseModel
 
@@ -13,6 +13,8 @@ from burnish.recipe.model import Recipe
 from burnish.recipe.write import toml_value
 
 Path = tuple[str | int, ...]
+
+_PLAIN = {bool: "true or false", int: "whole number", float: "number", str: "text"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +41,7 @@ def strip(annotation: Any) -> Any:
     return annotation
 
 
-def is_model(annotation: Any) -> bool:
+def is_model(annotation: Any) -> TypeGuard[type[BaseModel]]:
     """Whether an annotation is a table with declared keys."""
     return isinstance(annotation, type) and issubclass(annotation, BaseModel)
 
@@ -60,7 +62,7 @@ def child(annotation: Any, part: str | int) -> Any | None:
     """The type behind one more part of a key, or None when there is no such key."""
     annotation = strip(annotation)
     if is_model(annotation):
-        field = annotation.model_fields.get(part)
+        field = annotation.model_fields.get(str(part))
         return None if field is None else field.annotation
     if is_mapping(annotation) and isinstance(part, str):
         return get_args(annotation)[1]
@@ -90,20 +92,20 @@ def annotation_at(path: Path) -> Any | None:
 
 
 def describe(annotation: Any) -> str:
-    """A type in words: `number`, `list of text`, `"sft" or "rl"`."""
+    """A type in words: `number`, `list of text`, `"sft" or "rl"`, `[number, number]`."""
     annotation = strip(annotation)
-    plain = {bool: "true or false", int: "whole number", float: "number", str: "text"}
-    if annotation in plain:
-        return plain[annotation]
-    if get_origin(annotation) is Literal:
-        return " or ".join(f'"{value}"' for value in get_args(annotation))
-    if get_origin(annotation) is Union:
-        return " or ".join(describe(option) for option in get_args(annotation))
+    origin, options = get_origin(annotation), get_args(annotation)
+    if origin is Literal:
+        return " or ".join(f'"{value}"' for value in options)
+    if origin is Union:
+        return " or ".join(describe(option) for option in options)
     if is_mapping(annotation):
-        return f"table of {describe(get_args(annotation)[1])}"
+        return f"table of {describe(options[1])}"
     if is_list(annotation):
-        return f"list of {describe(get_args(annotation)[0])}"
-    return "table" if is_model(annotation) else "text"
+        fixed = origin is tuple and options[-1] is not Ellipsis
+        inner = ", ".join(describe(option) for option in options)
+        return f"[{inner}]" if fixed else f"list of {describe(options[0])}"
+    return "table" if is_model(annotation) else _PLAIN.get(annotation, "text")
 
 
 def recipe_schema() -> list[RecipeKey]:

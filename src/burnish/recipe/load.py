@@ -118,10 +118,10 @@ def resolve_paths(data: dict[str, Any], folder: Path) -> None:
 
 
 def _is_local(name: object, folder: Path) -> bool:
-    """Whether a model name is a directory rather than a hub id: it says so, or the directory is there."""
+    """Whether a model name is a path rather than a hub id: it says so, or the file or folder is there."""
     if not isinstance(name, str) or not name or name == "tiny" or name.startswith("package:"):
         return False
-    return name.startswith((".", "~", "/")) or (folder / name).is_dir()
+    return name.startswith((".", "~", "/")) or (folder / name).exists()
 
 
 def _absolute(path: str, folder: Path) -> str:
@@ -162,5 +162,3 @@ def _dates(value: Any, path: tuple[str | int, ...]) -> list[Problem]:
     if isinstance(value, list):
         return [p for i, item in enumerate(value) for p in _dates(item, (*path, i))]
     return []
-
-

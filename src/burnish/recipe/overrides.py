@@ -69,9 +69,8 @@ def apply_overrides(data: dict[str, Any], overrides: Mapping[str, Any]) -> list[
     for key, value in overrides.items():
         path = split_key(key)
         annotation = annotation_at(path)
-        if isinstance(value, str) and annotation is not None and not is_model(annotation):
-            value = parse_text(value, annotation)
-        _set(data, path, value)
+        is_text = isinstance(value, str) and annotation is not None and not is_model(annotation)
+        _set(data, path, parse_text(value, annotation) if is_text else value)
         paths.append(path)
     return paths
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,7 +10,7 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from burnish.errors import RecipeError, suggestion
-from burnish.recipe.fields import Path, annotation_at, is_model, known_prefix, recipe_schema
+from burnish.recipe.fields import Path, annotation_at, describe, is_model, known_prefix, recipe_schema
 from burnish.recipe.model import Recipe
 from burnish.recipe.write import toml_value
 
@@ -30,6 +29,15 @@ _EXPECTED = {
     "model_type": "a table",
     "model_attributes_type": "a table",
     "finite_number": "a finite number",
+}
+
+_UNKNOWN = "unknown key"
+
+_BOUNDS = {
+    "greater than or equal to": "at least",
+    "less than or equal to": "at most",
+    "greater than": "above",
+    "less than": "below",
 }
 
 _OTHER_NAMES = {
@@ -78,7 +86,7 @@ class Problem:
     def line(self) -> str:
         """The problem in one line."""
         parts = [f"{self.where}: {self.what}" if self.where else self.what]
-        if self.got is not None and self.expected is not None:
+        if self.got is not None and self.expected is not None and not (self.hint and self.what == _UNKNOWN):
             parts.append(f"got {self.got}, expected {self.expected}")
         return "; ".join([*parts, self.hint] if self.hint else parts)
 
@@ -118,84 +126,103 @@ def _either(first: Problem, second: Problem) -> Problem:
     return Problem(first.where, first.what, first.got, f"{first.expected} or {second.expected}", first.hint)
 
 
-def _translate(
-    details: ErrorDetails, overridden: Collection[Path]
-) -> list[tuple[Problem, tuple[Path, str]]]:
+def _translate(details: ErrorDetails, overridden: Collection[Path]) -> list[tuple[Problem, tuple[Path, str]]]:
     loc, kind, value = tuple(details["loc"]), details["type"], details["input"]
     if kind == "extra_forbidden":
         return [(_unknown_key(loc, value, overridden), (loc, kind))]
-    if kind == "missing":
-        hint = f"add it: {_describe_key(loc)}"
+    if kind == "missing" and isinstance(loc[-1], str):
+        hint = f"add it: {_doc(loc)}" if _doc(loc) else ""
         return [(Problem(_where(loc, overridden), "this key is missing", hint=hint), (loc, kind))]
     path = known_prefix(loc)
-    where = _where(path, overridden)
     if kind == "value_error":
         sentences = str(details["msg"]).removeprefix("Value error, ").splitlines()
+        where = _where(path, overridden)
         return [(Problem(where, sentence), (path, sentence)) for sentence in sentences]
-    expected = _EXPECTED.get(kind) or str(details["msg"]).removeprefix("Input should be ")
-    hint = suggestion(value, _choices(expected)) if kind == "literal_error" and isinstance(value, str) else ""
-    return [(Problem(where, "wrong value", show(value), expected, hint), (path, "value"))]
+    if kind == "missing" or (kind == "too_long" and path):  # an entry of a list of fixed length
+        path = path[:-1] if kind == "missing" else path
+        problem = Problem(_where(path, overridden), "wrong value", show(value), describe(annotation_at(path)))
+        return [(problem, (path, "value"))]
+    return [(_wrong_value(path, kind, str(details["msg"]), value, overridden), (path, "value"))]
 
 
-def _choices(expected: str) -> list[str]:
-    """The quoted words of `'sft' or 'rl'`."""
-    return expected.split("'")[1::2]
+def _wrong_value(path: Path, kind: str, message: str, value: Any, overridden: Collection[Path]) -> Problem:
+    expected = _EXPECTED.get(kind) or message.removeprefix("Input should be ")
+    for long, short in _BOUNDS.items():
+        expected = expected.replace(long, short)
+    hint = ""
+    if kind == "literal_error" and isinstance(value, str):
+        hint = suggestion(value, expected.split("'")[1::2])
+    return Problem(_where(path, overridden), "wrong value", show(value), expected, hint)
 
 
-def _describe_key(path: Path) -> str:
-    field = ".".join("[]" if isinstance(part, int) else part for part in path).replace(".[]", "[]")
-    return next((key.doc for key in recipe_schema() if key.key == field), f"{path[-1]} = ...")
+def _doc(path: Path) -> str:
+    """What the key at `path` does."""
+    parts = ["[]" if isinstance(part, int) else part for part in path]
+    return next((key.doc for key in recipe_schema() if key.key == ".".join(parts).replace(".[]", "[]")), "")
 
 
 def _unknown_key(path: Path, value: Any, overridden: Collection[Path]) -> Problem:
     table = annotation_at(path[:-1]) if len(path) > 1 else Recipe
     known = list(table.model_fields) if table is not None and is_model(table) else []
-    shown = show(value) if not isinstance(value, dict) else "a table"
+    key = str(path[-1]) if path else ""
     return Problem(
         _where(path, overridden),
-        "unknown key",
-        got=f"{path[-1]} = {shown}",
+        _UNKNOWN,
+        got=f"{key} = {show(value)}",
         expected=f"one of {', '.join(known)}",
-        hint=_nearest(str(path[-1]), known),
+        hint=_nearest(key, known),
     )
 
 
 def _nearest(wrong: str, known: list[str]) -> str:
-    """The nearest key of the same table, or else the same key of another table."""
-    other_names = {name: key for name, key in _OTHER_NAMES.items() if key in known}
-    near = suggestion(wrong, known)
-    if near:
-        return near
-    for name, key in other_names.items():
-        if suggestion(wrong, [name]):
-            return f"did you mean {key!r}?"
-    elsewhere = [key.key for key in recipe_schema() if key.key.rsplit(".", 1)[-1] == wrong]
-    return f"did you mean {' or '.join(repr(key) for key in elsewhere)}?" if elsewhere else ""
+    """The key of this table that was meant, or else the same key of another table."""
+    usual = _OTHER_NAMES.get(wrong) or next(
+        (key for n, key in _OTHER_NAMES.items() if suggestion(wrong, [n])), ""
+    )
+    if _OTHER_NAMES.get(wrong) in known:
+        return f"did you mean {usual!r}?"
+    return (
+        _elsewhere(wrong)
+        or suggestion(wrong, known)
+        or (f"did you mean {usual!r}?" if usual in known else _elsewhere(usual))
+    )
+
+
+def _elsewhere(name: str) -> str:
+    """The keys of any table that have just this name."""
+    keys = [key.key for key in recipe_schema() if key.key.rpartition(".")[2] == name]
+    return f"did you mean {' or '.join(repr(key) for key in keys)}?" if keys else ""
 
 
 def _where(path: Path, overridden: Collection[Path]) -> str:
     """The key as it is written in a file, or as a flag when it came from the command line."""
     if any(path[: len(flag)] == flag for flag in overridden):
         return "--" + ".".join(str(part) for part in path)
-    if len(path) == 0:
-        return ""
-    if len(path) == 1:
-        annotation = annotation_at(path)
-        return f"[{path[0]}]" if annotation is not None and is_model(annotation) else str(path[0])
-    *table, key = path
-    name = ".".join(f"#{part + 1}" if isinstance(part, int) else part for part in table)
-    return f"[{name}] {key if not isinstance(key, int) else f'entry {key + 1}'}".replace(".#", " #")
+    tables, keys = _split_tables(path)
+    named = f"[{'.'.join(str(part) for part in tables if isinstance(part, str))}]" if tables else ""
+    entry = next((f" #{part + 1}" for part in tables if isinstance(part, int)), "")
+    inner = ".".join(str(part) for part in keys if isinstance(part, str))
+    item = next((f", entry {part + 1}" for part in keys if isinstance(part, int)), "")
+    return f"{named}{entry} {inner}{item}".strip()
+
+
+def _split_tables(path: Path) -> tuple[Path, Path]:
+    """A path as the tables it goes through and the key within the last of them."""
+    depth = 0
+    for end in range(1, len(path) + 1):
+        annotation = annotation_at(path[:end])
+        if annotation is not None and is_model(annotation):
+            depth = end
+    return path[:depth], path[depth:]
 
 
 def show(value: Any) -> str:
-    """A value as TOML with its type, cut to a readable length."""
+    """A value as TOML, cut to a readable length, with its type in words."""
     if value is None:
         return "nothing"
     if isinstance(value, dict):
         return "a table"
     text = toml_value(value)
     text = text if len(text) <= 60 else text[:57] + "..."
-    if isinstance(value, float) and not math.isfinite(value):
-        return text
     kinds = {str: "text", bool: "true or false", int: "whole number", float: "number", list: "list"}
     return f"{text} ({kinds[type(value)]})" if type(value) in kinds else text

@@ -74,10 +74,10 @@ def differences(old: Recipe, new: Recipe) -> dict[str, tuple[Any, Any]]:
 
 
 def flatten(values: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
-    """Nested tables as one level of dotted keys; lists stay whole."""
+    """Nested tables as one level of dotted keys; lists stay whole, empty tables vanish."""
     flat: dict[str, Any] = {}
     for key, value in values.items():
-        if isinstance(value, Mapping) and value:
+        if isinstance(value, Mapping):
             flat.update(flatten(value, f"{prefix}{key}."))
         else:
             flat[f"{prefix}{key}"] = value

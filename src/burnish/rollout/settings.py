@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field
 class RolloutSettings(BaseModel):
     """How completions are drawn during reinforcement learning."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True, allow_inf_nan=False)
 
     samples: int = Field(default=8, ge=1)
     """Completions drawn for each prompt: the size of a group."""
