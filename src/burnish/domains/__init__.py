@@ -1,0 +1,1 @@
+"""What a model is trained on: domains, their registry, and tasks made ahead."""

@@ -1,0 +1,1 @@
+"""Verdicts: running graders safely, and reward functions of other frameworks as graders."""
