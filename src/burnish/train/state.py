@@ -1,0 +1,59 @@
+"""Everything about a run that is neither weights nor optimiser: a few numbers, saved with them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from burnish.algorithms.scales import DomainScales
+
+
+@dataclass(frozen=True)
+class RunState:
+    """Where a run stands. Immutable; a step makes a new one."""
+
+    stage: str = "start"
+    """Stage in progress, or the one that ended last."""
+    step: int = 0
+    """Optimiser steps of that stage so far."""
+    finished: bool = True
+    """Whether the stage has ended."""
+    version: int = 0
+    """Optimiser steps of the run, all stages together: the weight version."""
+    ordinal: int = 0
+    """Groups numbered so far."""
+    curriculum: Mapping[str, Any] = field(default_factory=dict)
+    """State of the curriculum policy in its JSON form; empty before the first draw."""
+    scales: DomainScales = field(default_factory=DomainScales)
+    """Running reward spread of each domain."""
+    fault_streak: Mapping[str, int] = field(default_factory=dict)
+    """Groups in a row whose samples all faulted, by domain."""
+    seconds: float = 0.0
+    """Time spent in the stage."""
+    tokens_generated: int = 0
+    """Completion tokens drawn in the stage."""
+    tokens_trained: int = 0
+    """Tokens of forward and backward passes in the stage, prompts included."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data for `json.dumps`."""
+        return {**asdict(self), "curriculum": dict(self.curriculum), "scales": self.scales.to_json()}
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> RunState:
+        """Inverse of `to_json`."""
+        return cls(**{**data, "scales": DomainScales.from_json(data["scales"])})
+
+    def begin(self, stage: str) -> RunState:
+        """The state at the start of a stage; itself when that stage is already under way."""
+        if self.stage == stage and not self.finished:
+            return self
+        return RunState(
+            stage=stage,
+            finished=False,
+            version=self.version,
+            ordinal=self.ordinal,
+            curriculum=self.curriculum,
+            scales=self.scales,
+        )
