@@ -1,0 +1,1 @@
+"""Evaluation: suites of held-out tasks, intervals and paired tests, the probe, and trivial agents."""
