@@ -1,0 +1,113 @@
+"""`burnish runs`, `burnish report` and `burnish export`: what has been run, and what came of it."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from cyclopts import App, Parameter
+
+from burnish.cli.arguments import Json
+from burnish.cli.output import make_console, print_json
+from burnish.errors import RunError
+
+if TYPE_CHECKING:
+    from burnish.store import RunInfo
+
+Root = Annotated[Path, Parameter(help="Folder of run folders, or one run.")]
+Run = Annotated[Path, Parameter(help="A run's folder.")]
+
+app = App(name="runs", sort_key=6, help="Runs under a folder: list (also without a word), show.")
+
+
+@app.default
+@app.command(name="list")
+def list_runs(root: Root = Path("runs"), /, *, json: Json = False) -> int:
+    """Runs under a folder, newest first, with their state and accuracy."""
+    from burnish.store import list_runs as runs_in  # noqa: PLC0415
+
+    found = runs_in(root)
+    if json:
+        print_json([asdict(run) for run in found])
+        return 0
+    if not found:
+        print(f"no runs in {root}; `burnish train RECIPE` makes one")
+        return 0
+    columns = ["run", "state", "stage", "step", "accuracy", "started"]
+    make_console().table(columns, [_row(run) for run in found])
+    return 0
+
+
+def _row(run: RunInfo) -> list[str]:
+    from burnish.observe.text import percent  # noqa: PLC0415
+
+    started = "-" if run.started is None else time.strftime("%Y-%m-%d %H:%M", time.localtime(run.started))
+    return [str(run.path), run.state, run.stage or "-", str(run.step), percent(run.macro), started]
+
+
+@app.command
+def show(run: Run, /, *, json: Json = False) -> int:
+    """One run: its state, its results, and where its files are."""
+    from burnish.observe import print_summary  # noqa: PLC0415
+    from burnish.store import RunDir, effective_state, read_json  # noqa: PLC0415
+
+    opened = RunDir.open(run)
+    status = opened.read_status()
+    state = effective_state(status)
+    summary = read_json(opened.summary) if opened.summary.is_file() else None
+    places = {
+        name: path
+        for name, path in (
+            ("recipe", opened.recipe),
+            ("report", opened.report),
+            ("samples", opened.database),
+            ("checkpoints", opened.checkpoints),
+        )
+        if path.exists()
+    }
+    if json:
+        print_json({"state": state, "status": asdict(status), "summary": summary, "places": places})
+        return 0
+    console = make_console()
+    console.say(f"{opened.path}: {state}, stage {status.stage}, step {status.step}")
+    print_summary(console, summary or {}, places)
+    return 0
+
+
+def report(run: Run, /) -> int:
+    """Write a run's report again: one self-contained HTML file."""
+    from burnish.observe.report import build_report  # noqa: PLC0415
+    from burnish.store import RunDir, RunStore  # noqa: PLC0415
+
+    opened = RunDir.open(run)
+    with RunStore.open(opened.database) as store:
+        print(build_report(opened.path, store))
+    return 0
+
+
+def export(
+    run: Run,
+    dest: Annotated[Path, Parameter(help="New folder for the model.")],
+    /,
+    *,
+    stage: Annotated[
+        str | None, Parameter(help="Model after this stage (sft or rl); the last one when not given.")
+    ] = None,
+) -> int:
+    """Copy a run's model out: safetensors with tokenizer, loadable by plain transformers."""
+    from burnish.store import RunDir  # noqa: PLC0415
+
+    opened = RunDir.open(run)
+    if dest.exists() and (not dest.is_dir() or any(dest.iterdir())):
+        raise RunError(
+            f"{dest} exists already",
+            got="a folder with files in it" if dest.is_dir() else "a file",
+            expected="a new or empty folder",
+            next_step="choose another destination",
+        )
+    from burnish import pipeline  # noqa: PLC0415 - loads torch
+
+    print(pipeline.export(opened.path, dest, stage=stage))
+    return 0
