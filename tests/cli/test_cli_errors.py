@@ -131,6 +131,6 @@ def test_traceback_is_shown_when_it_cannot_be_saved(cli, recipe, pipeline, tmp_p
 def test_reader_that_goes_away_is_not_an_error():
     code = "import sys; from burnish.cli import main; sys.exit(main(['domains', 'list']))"
     command = f'{sys.executable} -c "{code}" | head -1; exit ${{PIPESTATUS[0]}}'
-    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True)
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
     assert done.returncode in (0, 141)
     assert done.stderr == ""

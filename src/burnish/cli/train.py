@@ -16,9 +16,8 @@ from burnish.errors import RecipeError, RunError
 from burnish.recipe import Recipe, load_recipe, recipe_schema, to_toml
 
 if TYPE_CHECKING:
-    from burnish.pipeline import Estimate, RunResult
-
     from burnish.observe import Console
+    from burnish.pipeline import Estimate, RunResult
 
 RUNS = Path("runs")
 """Where runs go unless --run-dir says otherwise."""

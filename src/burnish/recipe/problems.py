@@ -92,7 +92,7 @@ class Problem:
 
 
 def recipe_error(source: str, problems: Sequence[Problem]) -> RecipeError:
-    """One error for all problems found in `source`, or on the command line when all of them come from there."""
+    """One error for all problems found in `source`, or on the command line when all come from there."""
     if all(problem.where.startswith("--") for problem in problems):
         source = "the command line"
     next_step = f"correct {source}; `burnish train --help` lists every key"
