@@ -1,0 +1,89 @@
+"""The parts of a run, built from a recipe."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+
+import torch
+
+from burnish.curriculum.base import Policy as Curriculum
+from burnish.curriculum.base import build as build_curriculum
+from burnish.domains.base import Domain
+from burnish.domains.registry import DomainSet, build_domains
+from burnish.evaluate.plan import EvaluationPlan
+from burnish.evaluate.suite import Entry
+from burnish.models.policy import Policy
+from burnish.recipe import Recipe
+from burnish.records import Split
+from burnish.rollout.torch_engine import TorchEngine
+from burnish.train.update import Reference
+
+
+def entries(domains: DomainSet) -> list[Entry]:
+    """Every domain with its level and whether it is held out."""
+    held = {d.name for d in domains.held_out}
+    return [(d, domains.level(d.name), d.name in held) for d in domains.all]
+
+
+def curriculum_of(recipe: Recipe, domains: DomainSet) -> Curriculum:
+    """The curriculum policy over the training domains."""
+    levels = {d.name: domains.level(d.name) for d in domains.train}
+    return build_curriculum(recipe.curriculum, levels, recipe.seed)
+
+
+def evaluation_plan(recipe: Recipe) -> EvaluationPlan:
+    """Sizes and seed of every evaluation of a run."""
+    e = recipe.evaluate
+    return EvaluationPlan(
+        tasks=e.tasks,
+        samples=e.samples,
+        split=Split(e.split),
+        seed=recipe.seed,
+        max_tokens=recipe.rollout.max_tokens,
+        temperature=1.0,
+        confidence=e.confidence,
+        resamples=e.resamples,
+        batch_requests=max(1, recipe.rollout.batch_rows * 4 // (1 + e.samples)),
+    )
+
+
+def frozen_copy(policy: Policy) -> Policy:
+    """The same weights in a model that nobody trains."""
+    model = copy.deepcopy(policy.model)
+    model.requires_grad_(False)
+    return replace(policy, model=model)
+
+
+def engine_of(policy: Policy, recipe: Recipe) -> TorchEngine:
+    """The rollout engine, with its own copy of the weights."""
+    return TorchEngine(frozen_copy(policy), recipe.rollout.batch_rows)
+
+
+def reference_of(policy: Policy, recipe: Recipe) -> Reference | None:
+    """What KL is measured against: a frozen copy, or the base under a disabled adapter; None without KL."""
+    if recipe.algorithm.kl_coef == 0:
+        return None
+    disable = getattr(policy.model, "disable_adapter", None)
+    if callable(disable):
+        return Reference(policy, disable)  # pyright: ignore[reportArgumentType]
+    return Reference(frozen_copy(policy))
+
+
+def domains_of(recipe: Recipe, extra: Sequence[Domain]) -> DomainSet:
+    """The domains of a recipe and of the caller."""
+    return build_domains(recipe.domains, extra)
+
+
+@contextmanager
+def threads(count: int) -> Iterator[None]:
+    """Arithmetic threads while a job runs; 0 leaves them as they are."""
+    before = torch.get_num_threads()
+    if count:
+        torch.set_num_threads(count)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)

@@ -1,0 +1,313 @@
+"""One run, from a recipe to a report: evaluate, fine-tune, evaluate, reinforce, evaluate."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from burnish.algorithms.base import build as build_algorithm
+from burnish.domains.base import Domain
+from burnish.domains.prefetch import TaskPool
+from burnish.domains.registry import DomainSet
+from burnish.errors import BurnishError, Interrupted, RunError
+from burnish.evaluate.evaluation import Evaluation, load_evaluation, save_evaluation
+from burnish.evaluate.suite import evaluate, split_modes
+from burnish.evaluate.summary import summarise
+from burnish.models.load import load_policy
+from burnish.observe.console import Console
+from burnish.observe.report import build_report
+from burnish.observe.tables import print_summary
+from burnish.pipeline.parts import (
+    curriculum_of,
+    domains_of,
+    engine_of,
+    entries,
+    evaluation_plan,
+    reference_of,
+    threads,
+)
+from burnish.pipeline.tasks import RunTasks
+from burnish.recipe import Recipe, differences, load_recipe, to_toml
+from burnish.records import Task
+from burnish.rollout.torch_engine import TorchEngine
+from burnish.store.environment import collect_environment
+from burnish.store.files import write_json_atomic
+from burnish.store.rundir import RunDir
+from burnish.store.runstore import RunStore
+from burnish.train.checkpoint import is_complete, newest_checkpoint, read_masters, read_state
+from burnish.train.collect import Collector
+from burnish.train.optimiser import masters_of
+from burnish.train.rl import Learner, train_rl
+from burnish.train.sft import train_sft
+from burnish.train.signals import StopRequest
+from burnish.train.stage import Workbench
+from burnish.train.state import RunState
+
+BYTES_PER_PARAMETER_ON_DISK = 20
+"""Room for one checkpoint with optimiser state and two without."""
+
+
+@dataclass(frozen=True)
+class RunResult:
+    """What a finished run leaves."""
+
+    summary: dict[str, Any]
+    """The content of `summary.json`."""
+    run_dir: Path
+
+
+@dataclass
+class _Run:
+    """Everything that lives as long as the run."""
+
+    recipe: Recipe
+    folder: RunDir
+    domains: DomainSet
+    bench: Workbench
+    engine: TorchEngine
+    eval_tasks: dict[str, list[Task]]
+    evaluations: list[Evaluation]
+    state: RunState
+
+    @property
+    def console(self) -> Console:
+        return self.bench.console
+
+
+def train(
+    recipe: Recipe,
+    run_dir: Path,
+    *,
+    resume: bool = False,
+    console: Console | None = None,
+    extra_domains: Sequence[Domain] = (),
+) -> RunResult:
+    """Run a recipe into a new run directory, or continue the run that is there.
+
+    Args:
+        recipe: what to do.
+        run_dir: new folder, or with `resume` that of an earlier run.
+        resume: continue from the newest checkpoint that verifies.
+        console: where progress is shown; a plain one by default.
+        extra_domains: domain objects beside those that the recipe names; unnamed ones are trained on.
+
+    Raises:
+        Interrupted: the user asked to stop; the run is saved.
+        BurnishError: bad input or a failure, see `burnish.errors`; a started run keeps what it has.
+    """
+    console = console or Console()
+    domains = domains_of(recipe, extra_domains)
+    curriculum_of(recipe, domains) if domains.train else None
+    folder = _open(recipe, run_dir) if resume else RunDir.create(run_dir)
+    with ExitStack() as stack:
+        stack.enter_context(folder.lock())
+        stack.enter_context(threads(recipe.threads))
+        stack.enter_context(_status(folder))
+        run = _start(stack, recipe, folder, domains, console, resume)
+        for name, work in _chapters(run):
+            _chapter(run, name, work)
+        return _finish(run)
+
+
+def _chapters(run: _Run) -> Iterator[tuple[str, Callable[[], None] | None]]:
+    """Names of evaluations, each with the training that comes before it."""
+    yield "before", None
+    if "sft" in run.recipe.stages:
+        yield "sft", lambda: _sft(run)
+    if "rl" in run.recipe.stages:
+        yield "rl", lambda: _rl(run)
+
+
+def _chapter(run: _Run, name: str, work: Callable[[], None] | None) -> None:
+    if any(e.name == name for e in run.evaluations):
+        return
+    done = run.state.stage == name and run.state.finished
+    if work is not None and not done:
+        work()
+    _stop_if_asked(run)
+    _evaluate(run, name)
+    _stop_if_asked(run)
+
+
+def _stop_if_asked(run: _Run) -> None:
+    if not run.bench.stop.asked:
+        return
+    raise Interrupted(
+        f"stopped on request after {run.state.stage} step {run.state.step}; everything is saved",
+        next_step=f"burnish train --resume {run.folder.path}",
+    )
+
+
+@contextlib.contextmanager
+def _status(folder: RunDir) -> Iterator[None]:
+    """Keep `status.json` true whatever happens."""
+    try:
+        yield
+    except BaseException as error:
+        stopped = isinstance(error, Interrupted | KeyboardInterrupt)
+        with contextlib.suppress(BurnishError, OSError):
+            status = folder.read_status()
+            folder.write_status("interrupted" if stopped else "failed", status.stage, status.step)
+        raise
+
+
+def _open(recipe: Recipe, run_dir: Path) -> RunDir:
+    folder = RunDir.open(run_dir)
+    changed = differences(load_recipe(folder.recipe), recipe)
+    if changed:
+        raise RunError(
+            "a run cannot be resumed with another recipe",
+            got=f"changed: {', '.join(changed)}",
+            expected="the recipe the run was started with",
+            next_step=f"burnish train --resume {run_dir} (without a recipe), or start a new run",
+        )
+    if folder.read_status().state == "finished":
+        raise RunError(
+            f"the run {str(run_dir)!r} is finished; there is nothing to resume",
+            next_step=f"burnish report {run_dir}, or start a new run with another --run-dir",
+        )
+    return folder
+
+
+def _start(
+    stack: ExitStack, recipe: Recipe, folder: RunDir, domains: DomainSet, console: Console, resume: bool
+) -> _Run:
+    console.say(f"{recipe.name}: {len(domains.train)} domains to train on, {len(domains.held_out)} held out")
+    if not resume:
+        folder.recipe.write_text(to_toml(recipe))
+        write_json_atomic(folder.environment, collect_environment(threads=recipe.threads or None))
+    store = RunStore.open(folder.database, read_only=False) if resume else RunStore.create(folder.database)
+    stack.enter_context(store)
+    console.say(f"loading the model {recipe.model.name}")
+    policy = load_policy(recipe.model, recipe.seed)
+    pool = stack.enter_context(TaskPool(domains.all, workers=recipe.rollout.task_workers))
+    room = policy.context - recipe.rollout.max_tokens
+    longest = min(room, recipe.domains.max_prompt_tokens or room)
+    tasks = RunTasks(pool, policy, longest, store, console)
+    plan = evaluation_plan(recipe)
+    levels = [(domain, level) for domain, level, _ in entries(domains)]
+    eval_tasks = tasks.evaluation_tasks(levels, plan.split, plan.tasks)
+    stop = stack.enter_context(StopRequest())
+    if not policy.trainable():
+        raise AssertionError("a loaded policy has nothing to train")
+    bench = Workbench(policy, masters_of(policy.trainable()), tasks, store, console, folder.checkpoints, stop)
+    engine = engine_of(policy, recipe)
+    run = _Run(recipe, folder, domains, bench, engine, eval_tasks, [], RunState())
+    if resume:
+        _restore(run)
+    return run
+
+
+def _restore(run: _Run) -> None:
+    """Take up the newest good checkpoint and the evaluations made so far."""
+    for name in ("before", *run.recipe.stages):
+        path = run.folder.path / f"evaluation_{name}.json"
+        if path.is_file():
+            run.evaluations.append(load_evaluation(path))
+    checkpoint = newest_checkpoint(run.folder.checkpoints)
+    for path in run.folder.checkpoint_paths():
+        if is_complete(path) and read_state(path).finished:
+            run.bench.stage_ends.add(path.name)
+    if checkpoint is None:
+        run.console.say("no checkpoint yet: starting from the first step")
+        return
+    run.state = read_state(checkpoint)
+    saved = read_masters(checkpoint)
+    for name, master in run.bench.masters.items():
+        master.copy_(saved[name])
+        run.bench.policy.trainable()[name].data.copy_(saved[name])
+    run.bench.store.rewind(run.state.stage, run.state.step)
+    run.engine.load(run.bench.masters, run.state.version)
+    run.console.say(f"resuming after {run.state.stage} step {run.state.step} ({checkpoint.name})")
+
+
+def _sft(run: _Run) -> None:
+    run.folder.write_status("running", "sft", run.state.step)
+    curriculum = curriculum_of(run.recipe, run.domains)
+    run.state = train_sft(run.bench, curriculum, run.recipe.sft, run.state)
+    _after_stage(run)
+
+
+def _rl(run: _Run) -> None:
+    run.folder.write_status("running", "rl", run.state.step)
+    r = run.recipe.rollout
+    collector = Collector(
+        run.engine, run.bench.policy, {d.name: d for d in run.domains.train}, r.samples, r.temperature,
+        r.max_tokens, run.recipe.seed, r.grading_workers,
+    )  # fmt: skip
+    learner = Learner(
+        collector,
+        build_algorithm(run.recipe.algorithm),
+        curriculum_of(run.recipe, run.domains),
+        reference_of(run.bench.policy, run.recipe),
+        run.recipe.seed,
+    )
+    run.state = train_rl(run.bench, learner, run.recipe.rl, run.state)
+    _after_stage(run)
+
+
+def _after_stage(run: _Run) -> None:
+    """Hand the trained weights to the engine and note what the stage cost."""
+    s = run.state
+    run.engine.load(run.bench.masters, s.version)
+    run.bench.store.add_stage(
+        s.stage, s.seconds, tokens_generated=s.tokens_generated, tokens_trained=s.tokens_trained,
+        tasks=s.ordinal,
+    )  # fmt: skip
+    run.folder.write_status("running", s.stage, s.step)
+
+
+def _evaluate(run: _Run, name: str) -> None:
+    began = time.monotonic()
+    plan = evaluation_plan(run.recipe)
+    total = sum(map(len, run.eval_tasks.values()))
+    with run.console.task(f"evaluating: {name}", total) as bar:
+        evaluation, groups = evaluate(
+            run.engine, lambda task: run.bench.policy.encode(task.messages), entries(run.domains),
+            run.eval_tasks, plan, name=name, on_done=bar.advance,
+        )  # fmt: skip
+    for group in groups:
+        greedy, sampled = split_modes(group)
+        run.bench.store.add_evaluation(name, "greedy", greedy)
+        run.bench.store.add_evaluation(name, "sampled", sampled)
+    run.bench.store.add_stage(
+        f"evaluate {name}", time.monotonic() - began, tokens_generated=evaluation.tokens, tasks=total
+    )
+    save_evaluation(evaluation, run.folder.path)
+    run.evaluations.append(evaluation)
+    _write_summary(run)
+    macro = summarise([evaluation])["evaluations"][0]
+    run.console.say(
+        f"{name}: accuracy sampled {macro['sampled']['macro']['value']:.3f}, "
+        f"greedy {macro['greedy']['macro']['value']:.3f}"
+    )
+
+
+def _write_summary(run: _Run) -> dict[str, Any]:
+    summary = summarise(run.evaluations)
+    costs = run.bench.store
+    costs.flush()
+    stages = costs.stages()
+    summary["name"] = run.recipe.name
+    summary["seconds"] = {c.name: c.seconds for c in stages}
+    summary["tokens"] = {
+        c.name: {"generated": c.tokens_generated, "trained": c.tokens_trained} for c in stages
+    }
+    summary["seconds"]["total"] = sum(c.seconds for c in stages)
+    write_json_atomic(run.folder.summary, summary)
+    return summary
+
+
+def _finish(run: _Run) -> RunResult:
+    summary = _write_summary(run)
+    run.folder.write_status("finished", run.state.stage, run.state.step)
+    report = build_report(run.folder.path, run.bench.store)
+    checkpoint = newest_checkpoint(run.folder.checkpoints, hashes=False)
+    places = {"report": report, "checkpoint": checkpoint / "hf" if checkpoint else "none", "samples": run.folder.database}
+    print_summary(run.console, summary, places)
+    return RunResult(summary, run.folder.path)
