@@ -16,8 +16,7 @@ from burnish.errors import RecipeError, RunError
 from burnish.recipe import Recipe, load_recipe, recipe_schema, to_toml
 
 if TYPE_CHECKING:
-    from burnish.observe import Console
-    from burnish.pipeline import Estimate, RunResult
+    from burnish.pipeline import Estimate
 
 RUNS = Path("runs")
 """Where runs go unless --run-dir says otherwise."""
@@ -81,22 +80,12 @@ def train(
 
 def _train(recipe: Recipe, run_dir: Path, *, resume: bool, json: bool, quiet: bool) -> int:
     from burnish import pipeline  # noqa: PLC0415 - loads torch
-    from burnish.observe import Console  # noqa: PLC0415
+    from burnish.observe.console import Console  # noqa: PLC0415
 
     console = Console(quiet=quiet, json=json)
     result = pipeline.train(recipe, run_dir, resume=resume, console=console)
-    _show(result, console)
-    return 0
-
-
-def _show(result: RunResult, console: Console) -> None:
-    from burnish.observe import print_summary  # noqa: PLC0415
-    from burnish.store import RunDir  # noqa: PLC0415
-
-    run = RunDir(result.run_dir)
-    places = {"report": run.report, "checkpoints": run.checkpoints, "samples": run.database}
-    print_summary(console, result.summary, places)
     console.emit("result", run_dir=str(result.run_dir), summary=result.summary)
+    return 0
 
 
 def _dry_run(recipe: Recipe, json: bool) -> int:
