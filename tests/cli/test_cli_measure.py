@@ -98,7 +98,9 @@ def test_level_flag_beats_the_levels_of_a_recipe(cli, measured, tmp_path):
     assert (found.level, found.levels) == (1, {})
 
 
-@pytest.mark.parametrize("model", ["runs/x", "runs/x/checkpoints/step_000003"])
+@pytest.mark.parametrize(
+    "model", ["runs/x", "runs/x/checkpoints/step_000003", "runs/x/checkpoints/step_000003/hf"]
+)
 def test_run_is_measured_as_its_own_recipe_says(cli, measured, recipe, model):
     Path(model).mkdir(parents=True)
     Path("runs/x/recipe.toml").write_text(Path(recipe).read_text() + "[evaluate]\ntasks = 5\n")

@@ -86,13 +86,3 @@ def test_export_hands_on_run_destination_and_stage(cli, run, pipeline):
     done = cli("export", str(run), "model", "--stage", "sft")
     assert done.out.strip() == "model"
     assert calls == [{"name": "export", "args": (run, Path("model")), "stage": "sft"}]
-
-
-def test_export_never_overwrites(cli, run, pipeline):
-    calls = pipeline(export=lambda *_args, **_named: None)
-    Path("model").mkdir()
-    Path("model/precious").touch()
-    done = cli("export", str(run), "model")
-    assert done.code == 2
-    assert "model exists already" in done.err
-    assert calls == []

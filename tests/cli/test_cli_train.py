@@ -44,6 +44,11 @@ def test_recipe_and_overrides_reach_the_pipeline(cli, recipe, trained):
     assert call["console"].quiet
 
 
+def test_recipe_may_follow_its_overrides(cli, recipe, trained):
+    assert cli("train", "--rl.steps", "3", "--seed", "4", recipe).code == 0
+    assert trained[0]["args"][0] == load_recipe(recipe, {"rl.steps": 3, "seed": 4})
+
+
 def test_run_goes_to_a_new_folder_named_after_the_recipe(cli, recipe, trained):
     cli("train", recipe)
     Path("runs/quick").mkdir(parents=True)

@@ -14,7 +14,6 @@ from burnish.errors import RecipeError, RunError
 
 if TYPE_CHECKING:
     from burnish.evaluate.evaluation import Evaluation
-    from burnish.evaluate.plan import EvaluationPlan
     from burnish.observe.console import Console
     from burnish.recipe import Recipe
 
@@ -116,7 +115,7 @@ def probe(
     console = make_console(json=json, quiet=quiet)
     from burnish import pipeline  # noqa: PLC0415 - loads torch
 
-    report = pipeline.probe_model(model, resolved, levels=wanted, plan=plan_of(resolved), console=console)
+    report = pipeline.probe_model(model, resolved, levels=wanted, console=console)
     if json:
         print_json(report.to_dict())
         return 0
@@ -155,31 +154,14 @@ def _recipe_of_run(model: Path) -> Path | None:
     """The recipe of the run that a run folder or checkpoint belongs to."""
     if not model.is_dir():
         return None
-    folders = [model, *model.resolve().parents[:2]]
+    folders = [model, *model.resolve().parents[:3]]
     return next((f / "recipe.toml" for f in folders if (f / "recipe.toml").is_file()), None)
-
-
-def plan_of(recipe: Recipe) -> EvaluationPlan:
-    """The evaluation plan that a recipe asks for."""
-    from burnish.evaluate.plan import EvaluationPlan  # noqa: PLC0415 - loads numpy
-    from burnish.records import Split  # noqa: PLC0415
-
-    wanted = recipe.evaluate
-    return EvaluationPlan(
-        tasks=wanted.tasks,
-        samples=wanted.samples,
-        split=Split(wanted.split),
-        seed=recipe.seed,
-        max_tokens=recipe.rollout.max_tokens,
-        confidence=wanted.confidence,
-        resamples=wanted.resamples,
-    )
 
 
 def _evaluate(model: str, recipe: Recipe, console: Console) -> Evaluation:
     from burnish import pipeline  # noqa: PLC0415 - loads torch
 
-    return pipeline.evaluate_model(model, recipe, plan=plan_of(recipe), console=console)
+    return pipeline.evaluate_model(model, recipe, console=console)
 
 
 def _told_apart(pair: Sequence[Evaluation]) -> list[Evaluation]:

@@ -11,7 +11,6 @@ from cyclopts import App, Parameter
 
 from burnish.cli.arguments import Json
 from burnish.cli.output import make_console, print_json
-from burnish.errors import RunError
 
 if TYPE_CHECKING:
     from burnish.store import RunInfo
@@ -97,17 +96,7 @@ def export(
     ] = None,
 ) -> int:
     """Copy a run's model out: safetensors with tokenizer, loadable by plain transformers."""
-    from burnish.store import RunDir  # noqa: PLC0415
-
-    opened = RunDir.open(run)
-    if dest.exists() and (not dest.is_dir() or any(dest.iterdir())):
-        raise RunError(
-            f"{dest} exists already",
-            got="a folder with files in it" if dest.is_dir() else "a file",
-            expected="a new or empty folder",
-            next_step="choose another destination",
-        )
     from burnish import pipeline  # noqa: PLC0415 - loads torch
 
-    print(pipeline.export(opened.path, dest, stage=stage))
+    print(pipeline.export(run, dest, stage=stage))
     return 0
