@@ -106,9 +106,14 @@ def open_reader(path: Path, *, busy_seconds: float) -> sqlite3.Connection:
         except sqlite3.OperationalError:
             # WAL needs a scratch file next to the database. Where none can be made and no log is waiting to
             # be replayed, nobody can be writing, so the file may be read as it lies.
-            if os.access(path.parent, os.W_OK) or Path(f"{path}-wal").exists():
+            if os.access(path.parent, os.W_OK) or _log_waits(path):
                 raise
             return _probed(_connect(path, "immutable=1", busy_seconds))
+
+
+def _log_waits(path: Path) -> bool:
+    log = Path(f"{path}-wal")
+    return log.exists() and log.stat().st_size > 0
 
 
 def _connect(path: Path, options: str, busy_seconds: float) -> sqlite3.Connection:

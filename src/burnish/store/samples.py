@@ -24,8 +24,9 @@ SCHEMA = (
 Order = Literal["best", "worst", "random", "recent"]
 
 _ORDERS: dict[Order, str] = {
-    "best": "value DESC, advantage DESC, id",
-    "worst": "value ASC, advantage ASC, id",
+    # Among equals the latest comes first: it shows the policy as it has become.
+    "best": "value DESC, advantage DESC, id DESC",
+    "worst": "value ASC, advantage ASC, id DESC",
     # A fixed shuffle (Knuth's multiplicative hash): random to the eye, the same on every call.
     "random": "(id * 2654435761) % 4294967296, id",
     "recent": "id DESC",
