@@ -16,8 +16,8 @@ _BYTES = 700_000
 _BYTES_A_POINT = 14
 
 _ORDER = (
-    "success", "reward", "loss", "zero_signal", "advantage_mass", "length", "truncation", "entropy", "kl",
-    "clip_share", "grad_norm", "lr", "tokens_per_second", "seconds",
+    "success", "reward", "loss", "zero_signal", "advantage_mass", "advantage_share", "length", "truncated",
+    "entropy", "kl", "clipped", "ratio", "mismatch_k3", "grad_norm", "lr", "tokens_per_second", "seconds",
 )  # fmt: skip
 """Metrics in the order a reader wants them; others follow by name."""
 
