@@ -1,9 +1,11 @@
-"""Log-probs of completion tokens from a packed forward pass, without holding their logits.
+"""Log-probs of completion tokens from a packed forward pass, without a graph over their logits.
 
 T completion tokens, H hidden size, V vocabulary.
 """
 
 from __future__ import annotations
+
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -13,7 +15,7 @@ from transformers import PreTrainedModel
 from burnish.models.policy import hidden_states, output_weight
 from burnish.train.tree import Packed
 
-_CHUNK = 256
+_CHUNK = 512
 
 
 def packed_logprobs(causal: PreTrainedModel, packed: Packed) -> Tensor:
@@ -24,9 +26,9 @@ def packed_logprobs(causal: PreTrainedModel, packed: Packed) -> Tensor:
 
 
 def token_logprobs(hidden: Tensor, weight: Tensor, targets: Tensor) -> Tensor:
-    """Log-softmax of `hidden @ weight.T` at the targets, in float32.
+    """Log-softmax of `hidden @ weight.T` at the targets, with float32 logits.
 
-    Logits of at most 256 tokens exist at a time: backward recomputes them.
+    Logits of at most 512 tokens exist at a time; past that, backward recomputes each chunk.
 
     Args:
         hidden: [T, H].
@@ -36,14 +38,41 @@ def token_logprobs(hidden: Tensor, weight: Tensor, targets: Tensor) -> Tensor:
     Returns:
         [T] float32.
     """
-    full = weight.float()
+    if len(targets) <= _CHUNK:
+        return _logprobs(hidden, weight, targets)
     chunks = zip(hidden.split(_CHUNK), targets.split(_CHUNK), strict=True)
     if not torch.is_grad_enabled():
-        return torch.cat([_chunk(h, full, t) for h, t in chunks])
-    parts = [checkpoint(_chunk, h, full, t, use_reentrant=False) for h, t in chunks]
+        return torch.cat([_logprobs(h, weight, t) for h, t in chunks])
+    parts = [checkpoint(_logprobs, h, weight, t, use_reentrant=False) for h, t in chunks]
     return torch.cat(parts)  # pyright: ignore[reportArgumentType, reportCallIssue]
 
 
-def _chunk(hidden: Tensor, weight: Tensor, targets: Tensor) -> Tensor:
-    logits = hidden.float() @ weight.T
-    return logits.gather(-1, targets[:, None])[:, 0] - logits.logsumexp(-1)
+def _logprobs(hidden: Tensor, weight: Tensor, targets: Tensor) -> Tensor:
+    return _TokenLogprobs.apply(hidden, weight, targets)  # pyright: ignore[reportReturnType]
+
+
+class _TokenLogprobs(torch.autograd.Function):
+    """log softmax(h W^T)[y]; gradient of the logits is g (onehot(y) - softmax).
+
+    Logits are float32; the two matrix products of the backward pass run in the type of the inputs.
+    """
+
+    @staticmethod
+    def forward(ctx: Any, hidden: Tensor, weight: Tensor, targets: Tensor) -> Tensor:
+        logits = hidden.float() @ weight.float().T
+        logits -= logits.amax(-1, keepdim=True)
+        chosen = logits.gather(-1, targets[:, None])[:, 0]
+        mass = logits.exp_()
+        total = mass.sum(-1)
+        if torch.is_grad_enabled() or any(ctx.needs_input_grad):
+            mass /= total[:, None]
+            ctx.save_for_backward(hidden, weight, targets, mass.to(hidden.dtype))
+        return chosen - total.log()
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:
+        hidden, weight, targets, share = ctx.saved_tensors
+        outer = grads[0].to(share.dtype)[:, None]
+        slope = share * -outer
+        slope.scatter_add_(-1, targets[:, None], outer)
+        return slope @ weight, slope.T @ hidden, None
