@@ -40,7 +40,7 @@ class EvaluationPlan:
     """Of every interval, and 1 minus the family-wise error of the tests."""
     resamples: int = 10_000
     """Bootstrap resamples."""
-    batch_requests: int = 32
+    batch_requests: int = 256
     """Prompts handed to the engine at once."""
 
     def __post_init__(self) -> None:
