@@ -89,7 +89,7 @@ class RunTasks:
         return table
 
     def _nothing(self, name: str) -> DomainError | ModelError:
-        lengths = self.pool.lengths(name, self.policy.encode)
+        lengths = [len(self.policy.encode(task.messages)) for task in self.pool.made(name)]
         if lengths:
             return ModelError(
                 f"every prompt of {name!r} is too long",

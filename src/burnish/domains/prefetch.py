@@ -1,0 +1,148 @@
+"""Tasks made ahead in worker processes and kept, so that slow generators never hold up a model.
+
+Workers are spawned, import no framework of the trainer's, and make one task at a time; a task that cannot
+be made is remembered as the reason why. Domains that cannot be pickled are made in this process.
+"""
+
+from __future__ import annotations
+
+import pickle
+import signal
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from multiprocessing import get_context
+from types import TracebackType
+from typing import Self
+
+from burnish.domains.base import Domain
+from burnish.records import Split, Task
+
+Place = tuple[str, Split, int, int]
+"""Position of a task: domain, split, level, index."""
+Made = Task | str
+"""A task, or why it could not be made."""
+
+_CHUNK = 16
+_KEPT = 200_000
+
+_domains: dict[str, Domain] = {}
+
+
+def _set_up(domains: dict[str, Domain]) -> None:
+    """In a worker: keep the domains, and leave Ctrl-C to the parent."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    _domains.update(domains)
+
+
+def _make_chunk(places: Sequence[Place]) -> list[Made]:
+    return [make(_domains[name], split, level, index) for name, split, level, index in places]
+
+
+def make(domain: Domain, split: Split, level: int, index: int) -> Made:
+    """One task, or why it could not be made."""
+    try:
+        return domain.task(split, level, index)
+    except Exception as error:
+        return f"{type(error).__name__}: {error}"
+
+
+class TaskPool:
+    """Makes and keeps tasks; a context manager that ends its workers."""
+
+    def __init__(self, domains: Sequence[Domain], workers: int = 1):
+        """Start nothing yet.
+
+        Args:
+            domains: what places may name.
+            workers: processes; 0 makes every task in this process when it is asked for.
+        """
+        self.domains = {domain.name: domain for domain in domains}
+        self.workers = workers
+        self._remote = {n: d for n, d in self.domains.items() if workers and _travels(d)}
+        self._pool: ProcessPoolExecutor | None = None
+        self._made: dict[Place, Made] = {}
+        self._coming: dict[Place, tuple[Future[list[Made]], int]] = {}
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the workers; tasks that are not made yet are given up."""
+        if self._pool is not None:
+            self._pool.shutdown(wait=False, cancel_futures=True)
+            self._pool = None
+        self._coming.clear()
+
+    def prefetch(self, places: Sequence[Place], on_done: Callable[[int], None] | None = None) -> None:
+        """Have these made in the background; `on_done` makes it wait and tells how many are done."""
+        self._send([p for p in places if p not in self._made and p not in self._coming])
+        if on_done is not None:
+            for place in places:
+                self._take(place)
+                on_done(1)
+
+    def get_or_failure(self, places: Sequence[Place]) -> list[Made]:
+        """The task at each place, or a sentence that says why it could not be made."""
+        self.prefetch(places)
+        return [self._take(place) for place in places]
+
+    def get(self, places: Sequence[Place]) -> list[Task]:
+        """The tasks at these places; those that could not be made are left out."""
+        return [made for made in self.get_or_failure(places) if isinstance(made, Task)]
+
+    def last_failure(self, name: str) -> str | None:
+        """Why the last task of a domain that failed could not be made."""
+        failed = [made for place, made in self._made.items() if place[0] == name and isinstance(made, str)]
+        return failed[-1] if failed else None
+
+    def made(self, name: str) -> list[Task]:
+        """Tasks of a domain made so far."""
+        return [made for place, made in self._made.items() if place[0] == name and isinstance(made, Task)]
+
+    def _send(self, places: Sequence[Place]) -> None:
+        remote = [p for p in places if p[0] in self._remote]
+        for start in range(0, len(remote), _CHUNK):
+            chunk = remote[start : start + _CHUNK]
+            future = self._executor().submit(_make_chunk, chunk)
+            self._coming |= {place: (future, i) for i, place in enumerate(chunk)}
+
+    def _executor(self) -> ProcessPoolExecutor:
+        if self._pool is None:
+            self._pool = ProcessPoolExecutor(
+                self.workers, get_context("spawn"), initializer=_set_up, initargs=(self._remote,)
+            )
+        return self._pool
+
+    def _take(self, place: Place) -> Made:
+        if place not in self._made:
+            if len(self._made) >= _KEPT:
+                self._made.clear()
+            self._made[place] = self._wait(place)
+        return self._made[place]
+
+    def _wait(self, place: Place) -> Made:
+        name, split, level, index = place
+        coming = self._coming.pop(place, None)
+        if coming is None:
+            return make(self.domains[name], split, level, index)
+        try:
+            return coming[0].result()[coming[1]]
+        except BrokenProcessPool:
+            self._pool = None
+            self._coming.clear()
+            return make(self.domains[name], split, level, index)
+
+
+def _travels(domain: Domain) -> bool:
+    """Whether a worker process can be given the domain."""
+    try:
+        pickle.loads(pickle.dumps(domain))  # noqa: S301 - our own object, in our own process
+    except Exception:
+        return False
+    return type(domain).__module__ != "__main__"

@@ -1,0 +1,31 @@
+"""Ask a domain for its verdict, so that whatever breaks inside is a fault and never a wrong answer."""
+
+from __future__ import annotations
+
+import math
+import traceback
+
+from burnish.domains.base import Domain
+from burnish.records import Abstained, Boundary, Faulted, Sample, Scored, Task, Verdict
+
+
+def judge(domain: Domain, task: Task, sample: Sample) -> Verdict:
+    """The verdict of `domain.grade`; an exception or a value outside [0, 1] is a fault of the domain."""
+    try:
+        verdict = domain.grade(task, sample)
+    except Exception as error:
+        place = traceback.extract_tb(error.__traceback__)[-1]
+        where = f"{place.filename.rpartition('/')[2]}:{place.lineno}"
+        return Faulted(Boundary.DOMAIN, f"{domain.name}: {type(error).__name__}: {error} ({where})")
+    return _checked(domain, verdict)
+
+
+def _checked(domain: Domain, verdict: Verdict) -> Verdict:
+    if isinstance(verdict, Abstained | Faulted):
+        return verdict
+    if not isinstance(verdict, Scored):
+        got = type(verdict).__name__
+        return Faulted(Boundary.DOMAIN, f"{domain.name}: grade returned {got}, expected a verdict")
+    if not (math.isfinite(verdict.value) and 0 <= verdict.value <= 1):
+        return Faulted(Boundary.DOMAIN, f"{domain.name}: reward {verdict.value} is outside [0, 1]")
+    return verdict
