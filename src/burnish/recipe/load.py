@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import tomllib
 from collections.abc import Mapping
@@ -15,7 +16,7 @@ from pydantic import ValidationError
 from burnish.errors import RecipeError, suggestion
 from burnish.recipe.model import Recipe
 from burnish.recipe.overrides import apply_overrides
-from burnish.recipe.problems import Problem, problems_of, recipe_error
+from burnish.recipe.problems import Problem, problems_of, recipe_error, show
 
 
 def load_recipe(path: str | Path, overrides: Mapping[str, Any] | None = None) -> Recipe:
@@ -46,9 +47,9 @@ def build_recipe(
     overridden = apply_overrides(laid_over, overrides)
     resolve_paths(laid_over, Path.cwd())
     merged = _merge(data, laid_over, set(overridden))
-    dates = _dates(merged, ())
-    if dates:
-        raise recipe_error(source, dates)
+    unfit = _unfit(merged, ())
+    if unfit:
+        raise recipe_error(source, unfit)
     try:
         # JSON mode is strict about types yet takes lists for tuples and names for enums, as TOML has them.
         return Recipe.model_validate_json(json.dumps(merged), strict=True)
@@ -125,7 +126,8 @@ def _is_local(name: object, folder: Path) -> bool:
 
 
 def _absolute(path: str, folder: Path) -> str:
-    return str((folder / Path(path).expanduser()).resolve())
+    # os.path, because pathlib raises for the home of an unknown user; the file's owner says what is missing.
+    return os.path.abspath(os.path.join(folder, os.path.expanduser(path)))
 
 
 def _missing(path: Path) -> RecipeError:
@@ -152,13 +154,15 @@ def _merge(base: Any, over: Any, whole: set[tuple[str, ...]], path: tuple[str, .
     return merged
 
 
-def _dates(value: Any, path: tuple[str | int, ...]) -> list[Problem]:
-    """TOML has dates, recipes do not; JSON would turn them into text without a word."""
+def _unfit(value: Any, path: tuple[str | int, ...]) -> list[Problem]:
+    """What TOML has and recipes do not: dates, which JSON would turn into text, and null characters."""
+    where = ".".join(str(part) for part in path)
     if isinstance(value, (date, datetime, time)):
-        where = ".".join(str(part) for part in path)
         return [Problem(where, "wrong value", f"{value} (date or time)", "text, so put it in quotes")]
+    if isinstance(value, str) and "\0" in value:
+        return [Problem(where, "wrong value", show(value), "text without null characters")]
     if isinstance(value, dict):
-        return [p for key, item in value.items() for p in _dates(item, (*path, key))]
+        return [p for key, item in value.items() for p in _unfit(item, (*path, key))]
     if isinstance(value, list):
-        return [p for i, item in enumerate(value) for p in _dates(item, (*path, i))]
+        return [p for i, item in enumerate(value) for p in _unfit(item, (*path, i))]
     return []

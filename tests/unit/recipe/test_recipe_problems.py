@@ -52,6 +52,7 @@ def test_unknown_key_without_a_near_one_lists_the_known(message):
         ("betas = 3", "3 (whole number)", "a list"),
         ("betas = [0.9]", "[0.9] (list)", "[number, number]"),
         ("betas = [0.9, 0.9, 0.9]", "[0.9, 0.9, 0.9] (list)", "[number, number]"),
+        ('schedule = "a\\u0000"', '"a\\u0000" (text)', "text without null characters"),
         ("steps = 2020-01-01", "2020-01-01 (date or time)", "text, so put it in quotes"),
     ],
 )
