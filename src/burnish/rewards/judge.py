@@ -4,12 +4,25 @@ from __future__ import annotations
 
 import math
 import traceback
+from typing import Protocol
 
-from burnish.domains.base import Domain
 from burnish.records import Abstained, Boundary, Faulted, Sample, Scored, Task, Verdict
 
 
-def judge(domain: Domain, task: Task, sample: Sample) -> Verdict:
+class Grader(Protocol):
+    """What can be asked for a verdict; every `Domain` is one."""
+
+    @property
+    def name(self) -> str:
+        """Full name, for messages."""
+        ...
+
+    def grade(self, task: Task, sample: Sample) -> Verdict:
+        """Judge one completion."""
+        ...
+
+
+def judge(domain: Grader, task: Task, sample: Sample) -> Verdict:
     """The verdict of `domain.grade`; an exception or a value outside [0, 1] is a fault of the domain."""
     try:
         verdict = domain.grade(task, sample)
@@ -20,7 +33,7 @@ def judge(domain: Domain, task: Task, sample: Sample) -> Verdict:
     return _checked(domain, verdict)
 
 
-def _checked(domain: Domain, verdict: Verdict) -> Verdict:
+def _checked(domain: Grader, verdict: Verdict) -> Verdict:
     if isinstance(verdict, Abstained | Faulted):
         return verdict
     if not isinstance(verdict, Scored):

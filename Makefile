@@ -1,0 +1,41 @@
+# make demo   set up, then train a real model on real tasks (about 20 minutes on 2 cores)
+# make test   set up, then lint, types, room contracts and the test suite
+# make tiny   set up, then the one-minute run with a model from scratch
+
+PYTHON ?= python3.11
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+RUN ?= runs/quickstart-$(shell date +%Y%m%d-%H%M%S)
+
+.PHONY: demo tiny test setup lint unit clean
+
+setup: $(READY)
+
+$(READY): requirements.txt requirements-nodeps.txt pyproject.toml
+	@command -v $(PYTHON) >/dev/null || { echo "Python 3.11 was not found; set PYTHON=/path/to/python3.11"; exit 1; }
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -r requirements-nodeps.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	touch $(READY)
+
+demo: $(READY)
+	$(BIN)/burnish train examples/quickstart.toml --run-dir $(RUN)
+
+tiny: $(READY)
+	$(BIN)/burnish train examples/tiny.toml
+
+test: lint unit
+
+lint: $(READY)
+	$(BIN)/ruff format --check src tests benchmarks
+	$(BIN)/ruff check src tests benchmarks
+	$(BIN)/basedpyright
+	$(BIN)/lint-imports
+
+unit: $(READY)
+	$(BIN)/python -m pytest
+
+clean:
+	rm -rf $(VENV)
