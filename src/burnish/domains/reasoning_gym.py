@@ -2,12 +2,13 @@
 
 A task is drawn by rejection: candidate seeds follow from (family, level, split, index, attempt), and the
 first item whose question hashes into the wanted split is taken. The hash knows the text of the question
-only (`splits.py`), so splits share no question, not even across levels. Items that cannot be used are
-passed over: the generator gave up, there is no reference answer to a question that should have one, or the
-reference fails its own scorer. `task` is total as long as the split holds a question at all; `SALTS`
-shifts the hash of families with a handful of questions so that every split of every level holds some,
-and indices then repeat questions within a split. A custom level that leaves a split empty is a
-`DomainError` after `ATTEMPTS` candidates.
+only (`splits.py`), so splits share no question, not even across levels or families. Items that cannot be
+used are passed over: the generator gave up, the reference answer is empty, or it fails its own scorer.
+
+`task` is total because every split of every level in the table of families holds some question, also where
+there are only a handful (6 for `tower_of_hanoi`, 8 for `coin_flip` at level 0): indices then repeat
+questions within a split, never across splits. A split found empty, after `ATTEMPTS` candidates, is a
+`DomainError`.
 """
 
 from __future__ import annotations
@@ -34,9 +35,6 @@ ATTEMPTS = 200
 """Candidates looked at for one task; a quarter of them belongs to the rarest split."""
 LENGTH_FACTOR, LENGTH_FREE = 4, 1000
 """Answers longer than `LENGTH_FACTOR` times the reference plus `LENGTH_FREE` characters are wrong unread."""
-
-SALTS: dict[str, str] = {}
-"""Shifts of the split hash for families whose levels have only a handful of questions."""
 
 _NOT_A_NUMBER = re.compile(r"(?<![a-z])(nan|inf|infinity)(?![a-hk-z])", re.IGNORECASE)
 _HUGE_EXPONENT = re.compile(r"\d[eE][+-]?\d{4}")
@@ -138,19 +136,13 @@ def _draw(family: str, split: Split, level: int, index: int) -> Entry:
         except (ValueError, RuntimeError, ArithmeticError, LookupError, AssertionError) as error:
             trouble = error
         else:
-            here = content_split(entry["question"], _salt(family, entry)) is split
-            if here and _usable(family, level, entry):
+            if content_split(entry["question"]) is split and _usable(family, level, entry):
                 return entry
     raise DomainError(
         f"{SOURCE} family {family!r}, level {level}: no usable question of split {split}",
         got=f"{ATTEMPTS} candidates" + (f", the last trouble was {trouble!r}" if trouble else ""),
         next_step="choose another level, or exclude the domain",
     ) from trouble
-
-
-def _salt(family: str, entry: Entry) -> str:
-    """The salt of the family that made an item; items of the composite keep their own family's."""
-    return SALTS.get(entry["metadata"].get("source_dataset", family), "")
 
 
 def _usable(family: str, level: int, entry: Entry) -> bool:
@@ -172,8 +164,6 @@ def judge_answer(family: str, level: int, answer: str, entry: Entry, *, graded: 
     """
     rule = rule_of(family)
     reference = str(rule.reference(entry) or "")
-    if not answer or len(answer) > LENGTH_FACTOR * len(reference) + LENGTH_FREE:
-        return WRONG
     if _is_refused(answer, reference) or (rule.gate and not rule.gate(answer, entry)):
         return WRONG
     if rule.replaces:
@@ -192,7 +182,12 @@ def judge_answer(family: str, level: int, answer: str, entry: Entry, *, graded: 
 
 
 def _is_refused(answer: str, reference: str) -> bool:
-    """Not-a-numbers compare equal to anything in careless scorers; huge exponents take for ever."""
+    """Whether an answer is wrong unread: empty, endless, or made of what careless scorers stumble over.
+
+    Not-a-numbers compare equal to anything; huge exponents take for ever.
+    """
+    if not answer or len(answer) > LENGTH_FACTOR * len(reference) + LENGTH_FREE:
+        return True
     patterns = (_NOT_A_NUMBER, _HUGE_EXPONENT)
     return any(pattern.search(answer) and not pattern.search(reference) for pattern in patterns)
 

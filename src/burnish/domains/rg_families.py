@@ -18,7 +18,7 @@ algebra      complex_arithmetic 0-3       intermediate_integration 0-7   polynom
 algebra      polynomial_multiplication 0-3  simple_equations 0-3         simple_integration 0-3
 algorithmic  ab 0-3                       base_conversion 0-4            binary_alternation 0-3
 algorithmic  binary_matrix 0-3            caesar_cipher 0-1              count_primes 0-4
-algorithmic  cryptarithm 0-3              game_of_life 0-3               game_of_life_halting 0-3
+algorithmic  cryptarithm 0-3              game_of_life 0-3               game_of_life_halting 0-1
 algorithmic  graph_color 0-3              group_anagrams 0-3             isomorphic_strings 0-3
 algorithmic  jugs 0-1                     letter_counting 0-7            letter_jumble 0-4
 algorithmic  manipulate_matrix 0-4        number_filtering 0-3           number_sorting 0-7
@@ -51,7 +51,7 @@ graphs       course_schedule 0-4          family_relationships 0-8       largest
 graphs       path_star 0-3                quantum_lock 0-9               shortest_path 0-3
 induction    acre -                       list_functions -
 logic        aiw 0-8                      circuit_logic 0-4              knights_knaves 0-3
-logic        propositional_logic 0-4      self_reference 0-9             syllogism 0-3
+logic        propositional_logic 1-4      self_reference 0-9             syllogism 0-3
 logic        zebra_puzzles 0-4
 probability  coin_flip 0-12
 """
@@ -62,6 +62,8 @@ UNUSABLE_LEVELS = {
     "rubiks_cube": "4 asks for a cube of size 7, the generator allows 6",
     "survo": "2 and 3 leave more cells empty than the generator allows",
     "knight_swap": "no level has the 6 squares that the generator asks for",
+    "game_of_life_halting": "2 and 3 print a board with its middle left out",
+    "propositional_logic": "0 has four questions, each answered by its own text",
     "jugs": "2 and 3 need 5 seconds to minutes a puzzle",
     "sokoban": "0 needs 4 seconds a puzzle",
     "zebra_puzzles": "5 needs 7 seconds a puzzle",

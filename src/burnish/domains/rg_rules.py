@@ -148,10 +148,8 @@ def _counts_down(answer: str, entry: Entry) -> bool:
     return _makes_target(answer, entry, int(entry["metadata"]["target"]))
 
 
-_FUNCTIONS = frozenset(
-    ("sin", "cos", "tan", "sec", "csc", "cot", "asin", "acos", "atan", "sinh", "cosh", "tanh")
-    + ("exp", "log", "ln", "sqrt")
-)
+_TRIGONOMETRY = {"sin", "cos", "tan", "sec", "csc", "cot", "asin", "acos", "atan", "sinh", "cosh", "tanh"}
+_FUNCTIONS = frozenset({*_TRIGONOMETRY, "exp", "log", "ln", "sqrt"})
 
 
 def _is_integral_formula(answer: str, entry: Entry) -> bool:

@@ -1,15 +1,14 @@
 """Items of a reasoning-gym family as a pure function of (family, level, seed).
 
-The library itself is not quite pure; what stands in the way is undone here:
+The library itself is not quite pure; what stands in the way is undone here or in `rg_patches.py`:
 - a dataset draws item `i` from `Random(seed + i)`, so items of different seeds coincide: a seed here is
   split into a dataset seed and an index below `WIDTH`, which families with per-index tables need;
-- `pool_matrix` and `list_functions` draw from the global generators of numpy and `random`: these are
-  seeded for the one call and put back afterwards;
-- `codeio` keeps its rows in a class attribute that the next dataset overwrites, and its snippets print:
-  the rows are put back and the printing is silenced;
+- `pool_matrix`, `list_functions` and the snippets of `codeio` draw from the global generators of numpy and
+  `random`: these are seeded for the one call and put back afterwards;
+- `codeio` keeps its rows in a class attribute that the next dataset overwrites: the rows are put back;
 - `acre` makes its questions in the constructor: a level has `WIDTH` of them;
-- `arc_1d`, `jugs` and `number_sequence` loop for ever on rare seeds: they get a budget of function calls,
-  which unlike a time limit falls on the same seeds on every machine.
+- `arc_1d` and `jugs` loop for ever on rare seeds: they get a budget of function calls, which unlike a time
+  limit falls on the same seeds on every machine.
 Generation holds one lock per process.
 """
 
@@ -17,13 +16,14 @@ from __future__ import annotations
 
 import random
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from functools import lru_cache
 from threading import RLock
 from typing import Any
 
 from burnish.domains.rg_families import FAMILIES, Family
+from burnish.domains.rg_patches import PATCHES, is_reproducible
 
 WIDTH = 4096
 """Items per dataset; a power of two."""
@@ -32,8 +32,8 @@ SEEDS = 2**31
 CALLS = 2_000_000
 """Calls and returns an item may take in a family that can loop for ever; usual items take thousands."""
 
-_USES_GLOBAL_RANDOM = frozenset({"pool_matrix", "list_functions"})
-_MAY_LOOP = frozenset({"arc_1d", "jugs", "number_sequence"})
+_USES_GLOBAL_RANDOM = frozenset({"pool_matrix", "list_functions", "codeio"})
+_MAY_LOOP = frozenset({"arc_1d", "jugs"})
 _COMPOSITE_OF = ("chain_sum", "letter_counting", "spell_backward", "leg_counting", "number_sorting", "gcd")
 _lock = RLock()
 
@@ -50,10 +50,11 @@ def dataset(name: str, level: int) -> Any:
     from reasoning_gym.factory import DATASETS  # noqa: PLC0415  the import takes about 1.5 seconds
 
     with _lock:
-        made = DATASETS[name][0](configuration(FAMILIES[name], level))
+        if name in PATCHES:
+            PATCHES[name]()
+        made: Any = DATASETS[name][0](configuration(FAMILIES[name], level))
         if name == "codeio":
-            made.burnish_rows = type(made)._jsonl_data
-            sys.modules[type(made).__module__].exec = _quiet_exec
+            made.burnish_rows = [row for row in type(made)._jsonl_data if is_reproducible(row)]
     return made
 
 
@@ -132,10 +133,3 @@ def _call_budget(calls: int) -> Iterator[None]:
         yield
     finally:
         sys.setprofile(before)
-
-
-def _quiet_exec(code: str, variables: dict[str, Any], _locals: object) -> None:
-    """Run one of the library's own snippets without letting it print."""
-    silent: Callable[..., None] = lambda *_args, **_kwargs: None  # noqa: E731
-    variables.setdefault("print", silent)
-    exec(code, variables, variables)  # noqa: S102  data shipped inside the library, never a completion

@@ -23,7 +23,7 @@ def canonical(text: str) -> str:
     return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
 
 
-def content_split(text: str, salt: str = "") -> Split:
-    """The split of a question; `salt` shifts the assignment of a space too small for an even one."""
-    digest = blake2b(f"{salt}\x1f{canonical(text)}".encode("utf-8", "surrogatepass"), digest_size=8).digest()
+def content_split(text: str) -> Split:
+    """The split of a question."""
+    digest = blake2b(canonical(text).encode("utf-8", "surrogatepass"), digest_size=8).digest()
     return _BUCKETS[int.from_bytes(digest, "little") % len(_BUCKETS)]
