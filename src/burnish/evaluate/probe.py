@@ -215,7 +215,7 @@ def _evidence(
         mixed=mixed_interval(outcome.sampled, settings.shape.samples, confidence),
         unjudged=(outcome.faults + outcome.abstained) / drawn if drawn else 0.0,
         gold=sum(task.gold is not None for task in tasks) / len(tasks) if tasks else 0.0,
-        alarm=next((score.agent for score in trivial if score.alarming), ""),
+        alarm=next((score.complaint for score in trivial if score.alarming), ""),
     )
 
 

@@ -1,8 +1,8 @@
 """Agents that know nothing, scored on a domain: what they earn, a grader pays for nothing.
 
-`blank`, `echo` and `dont_know` should earn next to nothing everywhere. `constant` always gives the most
-frequent gold answer of the tasks it is scored on, so what it earns is the level of guessing: about a half
-where answers are yes or no, and a model below it has learnt nothing.
+`blank`, `echo` and `dont_know` should earn next to nothing everywhere. `constant` gives the most frequent
+gold answer of the other half of the tasks (of its own half it would look better than it is), so what it
+earns is the level of guessing: about a half where answers are yes or no.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ ALARM = 0.1
 CONSTANT_ALARM = 0.9
 """The same for `constant`."""
 
-Agent = Callable[[Task, Sequence[Task]], str]
-"""(task, all tasks) to a completion."""
+Agent = Callable[[int, Sequence[Task]], str]
+"""(number of the task, all tasks) to a completion."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,23 +43,37 @@ class TrivialScore:
     def alarming(self) -> bool:
         """Whether the grader pays this agent for nothing; true also when only its reward is high."""
         bound = CONSTANT_ALARM if self.agent == "constant" else ALARM
-        return max(_or_zero(self.passed.value), self.value) >= bound
+        return self.earned >= bound
+
+    @property
+    def earned(self) -> float:
+        """The larger of pass rate and mean reward, 0 when nothing was judged."""
+        return max(_or_zero(self.passed.value), self.value)
+
+    @property
+    def complaint(self) -> str:
+        """What is wrong with the domain, when the agent is alarming."""
+        if self.agent == "constant":
+            return f"one constant answer earns {self.earned:.0%}"
+        return f"the agent {self.agent!r}, which knows nothing, earns {self.earned:.0%}"
 
 
-def _blank(task: Task, tasks: Sequence[Task]) -> str:
+def _blank(number: int, tasks: Sequence[Task]) -> str:
     return ""
 
 
-def _dont_know(task: Task, tasks: Sequence[Task]) -> str:
+def _dont_know(number: int, tasks: Sequence[Task]) -> str:
     return "I don't know"
 
 
-def _echo(task: Task, tasks: Sequence[Task]) -> str:
-    return task.messages[-1].content
+def _echo(number: int, tasks: Sequence[Task]) -> str:
+    return tasks[number].messages[-1].content
 
 
-def _constant(task: Task, tasks: Sequence[Task]) -> str:
-    golds = Counter(other.gold for other in tasks if other.gold is not None)
+def _constant(number: int, tasks: Sequence[Task]) -> str:
+    half = len(tasks) // 2
+    others = tasks[half:] if number < half else tasks[:half]
+    golds = Counter(other.gold for other in others if other.gold is not None)
     return golds.most_common(1)[0][0] if golds else "0"
 
 
@@ -78,7 +92,7 @@ def trivial_scores(
     score = partial(_score, judge=judge, confidence=confidence)
     found = []
     for name, agent in AGENTS.items():
-        bare = [agent(task, tasks) for task in tasks]
+        bare = [agent(number, tasks) for number in range(len(tasks))]
         tagged = [f"<answer>{answer}</answer>" for answer in bare]
         tried = [score(name, domain, tasks, answers) for answers in (bare, tagged)]
         found.append(max(tried, key=lambda one: (_or_zero(one.passed.value), one.value)))

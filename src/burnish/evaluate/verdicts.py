@@ -61,7 +61,7 @@ class Evidence:
     gold: float
     """Share of tasks with a gold answer."""
     alarm: str = ""
-    """The agent that knows nothing and is paid, if there is one."""
+    """What an agent that knows nothing is paid, in words, if that is too much."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +87,7 @@ def _fault(evidence: Evidence, bounds: Thresholds) -> str:
         return "no task could be made"
     if evidence.unjudged >= bounds.unjudged or math.isnan(evidence.success.value):
         return f"{percent(evidence.unjudged)} of the completions could not be judged"
-    return f"the grader pays the agent {evidence.alarm!r}, which knows nothing" if evidence.alarm else ""
+    return evidence.alarm
 
 
 def classify(evidence: Evidence, bounds: Thresholds | None = None) -> Class:

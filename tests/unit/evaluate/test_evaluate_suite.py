@@ -64,6 +64,13 @@ def test_a_crash_or_an_abstention_is_counted_and_is_not_a_wrong_answer():
     assert np.nanmean(domain.sampled) == 1.0
 
 
+def test_the_judge_of_the_package_is_the_default():
+    engine = ScriptedEngine(lambda domain, task, sample: "crash" if task == 0 else str(task))
+    evaluation, _ = evaluate(engine, encode, [(A, 0, False)], fetch_tasks, PLAN)
+    assert evaluation.domains[0].faults == 4
+    assert np.nanmean(evaluation.domains[0].greedy) == 1.0
+
+
 def test_a_finite_domain_gives_no_task_twice():
     _, evaluation, _ = run(right, [(Numbers("fake/x/few", limit=2), 0, False)])
     assert len(evaluation.domains[0].tasks) == 2

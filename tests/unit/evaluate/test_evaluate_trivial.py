@@ -33,6 +33,11 @@ def test_the_constant_agent_shows_the_level_of_guessing():
     assert best_trivial(list(found.values())) == found["constant"]
 
 
+def test_the_constant_is_not_chosen_from_the_tasks_it_is_scored_on():
+    # All answers differ, so the best constant would pass one task of its own twenty.
+    assert scores(Numbers())["constant"].passed.value == 0.0
+
+
 def test_one_answer_for_every_task_is_alarming():
     assert scores(Numbers(answers=1))["constant"].alarming
 
