@@ -22,7 +22,8 @@ Part = str | int
 
 def stream_key(*parts: Part) -> int:
     """A 64-bit key for `parts`, for example `stream_key(seed, "rollout", step, group, sample)`."""
-    digest = blake2b("\x1f".join(f"{type(p).__name__}:{p}" for p in parts).encode(), digest_size=8)
+    text = "".join(f"{'s' if isinstance(p, str) else 'i'}{len(str(p))}:{p}" for p in parts)
+    digest = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8)
     return int.from_bytes(digest.digest(), "little")
 
 
@@ -38,7 +39,7 @@ def uniforms(keys: NDArray[np.uint64], positions: NDArray[np.uint64]) -> NDArray
 
 def uniform(*parts: Part) -> float:
     """One uniform in [0, 1) for a key."""
-    return stream_key(*parts) / 2.0**64
+    return (stream_key(*parts) >> 11) * 2.0**-53
 
 
 def integer(bound: int, *parts: Part) -> int:

@@ -46,7 +46,7 @@ def evaluation_plan(recipe: Recipe) -> EvaluationPlan:
         temperature=1.0,
         confidence=e.confidence,
         resamples=e.resamples,
-        batch_requests=max(1, recipe.rollout.batch_rows * 4 // (1 + e.samples)),
+        batch_requests=4 * max(1, recipe.rollout.batch_rows // (1 + e.samples)),
     )
 
 

@@ -42,7 +42,7 @@ from burnish.store.runstore import RunStore
 from burnish.train.checkpoint import is_complete, newest_checkpoint, read_masters, read_state
 from burnish.train.collect import Collector
 from burnish.train.optimiser import masters_of
-from burnish.train.rl import Learner, train_rl
+from burnish.train.rl import Learner, prompt_text, train_rl
 from burnish.train.sft import train_sft
 from burnish.train.signals import StopRequest
 from burnish.train.stage import Workbench
@@ -273,6 +273,7 @@ def _evaluate(run: _Run, name: str) -> None:
         )  # fmt: skip
     for group in groups:
         greedy, sampled = split_modes(group)
+        run.bench.store.add_group(name, 0, group, prompt_text(group.task))
         run.bench.store.add_evaluation(name, "greedy", greedy)
         run.bench.store.add_evaluation(name, "sampled", sampled)
     run.bench.store.add_stage(

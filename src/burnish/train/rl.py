@@ -204,9 +204,10 @@ def _record(
     advantages: torch.Tensor,
 ) -> None:
     for group, row in zip(groups, advantages.tolist(), strict=True):
-        bench.store.add_group(STAGE, state.step, group, _prompt_text(group.task), row)
+        bench.store.add_group(STAGE, state.step, group, prompt_text(group.task), row)
     bench.record(STAGE, state.step, total, figures)
 
 
-def _prompt_text(task: Task) -> str:
+def prompt_text(task: Task) -> str:
+    """The prompt as people read it."""
     return "\n".join(f"[{m.role}] {m.content}" for m in task.messages)

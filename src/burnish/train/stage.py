@@ -15,6 +15,7 @@ from burnish.observe.console import Console
 from burnish.records import Split, Task
 from burnish.store.runstore import RunStore
 from burnish.train.checkpoint import prune, read_optimiser, save_checkpoint
+from burnish.train.memory import release_unused
 from burnish.train.optimiser import MasterOptimiser, OptimiserPlan
 from burnish.train.signals import StopRequest
 from burnish.train.state import RunState
@@ -70,7 +71,8 @@ class Workbench:
         return path
 
     def record(self, stage: str, step: int, total: int, table: Mapping[str, Mapping[str, float]]) -> None:
-        """Store the figures of a step, and show those over all domains (under the empty name)."""
+        """Store the figures of a step and show those over all domains (under the empty name)."""
+        release_unused()
         for domain, figures in table.items():
             self.store.add_metrics(stage, step, figures, domain or None)
         self.console.step(stage, step, total, table[""])
