@@ -43,8 +43,8 @@ def trl_reward(
         messages: give prompts and completions as lists of `{"role", "content"}` instead of strings.
         scale: what the function calls worst and best; None when that is 0 and 1.
         threshold: value in [0, 1], after scaling, from which a sample counts as a success.
-        columns_from_task: column -> where it is in `task.data` (dots reach inside, `gold` is the gold
-            answer); without any, all of `task.data` that the function takes.
+        columns_from_task: column -> where it is in `task.data` or its `row` (dots reach inside, `gold` is
+            the gold answer); without any, all of the data that the function takes.
 
     Raises:
         DomainError: not a function, or an impossible scale.
@@ -63,12 +63,11 @@ def verl_reward(
     """A verl `compute_score(data_source, solution_str, ground_truth, extra_info=None)` as a reward.
 
     It may return a number or a dict with `score`; the other numbers of a dict are kept as parts, and its
-    `acc` decides about success when there is one. `data_source` is `task.data["data_source"]`, else the
-    name of the domain.
+    `acc` decides about success when there is one. `data_source` is the row's, else the name of the domain.
 
     Args:
         compute_score: the function, plain or async.
-        ground_truth: where the reference is in `task.data`; None looks for `ground_truth`,
+        ground_truth: where the reference is in `task.data` or its `row`; None looks for `ground_truth`,
             `reward_model.ground_truth`, `answer`, then takes the gold answer.
         scale: what the function calls worst and best; None when that is 0 and 1.
         threshold: value in [0, 1], after scaling, from which a sample counts as a success.
@@ -96,8 +95,8 @@ class TrlReward:
         columns = self._columns(task)
         missing = [column for column, value in columns.items() if value is _MISSING]
         if missing:
-            where = self.columns[missing[0]]
-            return _fault(name, f"column {missing[0]!r} wants {where!r}, task.data has {sorted(task.data)}")
+            wanted, known = self.columns[missing[0]], sorted(_data(task))
+            return _fault(name, f"column {missing[0]!r} wants {wanted!r}, the task has {known}")
         prompt, completion = _as_messages(task, text) if self.messages else (_question(task), text)
         lists = {column: [value] for column, value in columns.items()}
         values = _listed(_finished(self.function(prompts=[prompt], completions=[completion], **lists)))
@@ -109,8 +108,8 @@ class TrlReward:
     def _columns(self, task: Task) -> dict[str, Any]:
         if self.columns:
             return {column: _reach(task, path) for column, path in self.columns.items()}
-        reserved = {"prompts", "completions"}
-        return {key: task.data[key] for key in _accepted(self.function, task.data) if key not in reserved}
+        data = _data(task)
+        return {key: data[key] for key in _accepted(self.function, data)}
 
 
 @dataclass(frozen=True)
@@ -128,13 +127,14 @@ class VerlReward:
         places = _GROUND_TRUTHS if self.ground_truth is None else (self.ground_truth,)
         truths = [truth for truth in (_reach(task, place) for place in places) if truth is not _MISSING]
         if not truths:
-            return _fault(name, f"no reference: {', '.join(places)} not in task.data {sorted(task.data)}")
+            return _fault(name, f"no reference at {' or '.join(places)}, the task has {sorted(_data(task))}")
+        data = _data(task)
         returned = _finished(
             self.function(
-                data_source=task.data.get("data_source", task.domain),
+                data_source=data.get("data_source", task.domain),
                 solution_str=text,
                 ground_truth=truths[0],
-                extra_info=task.data.get("extra_info"),
+                extra_info=data.get("extra_info"),
             )
         )
         if not isinstance(returned, Mapping):
@@ -235,11 +235,18 @@ def _listed(returned: object) -> list[object] | None:
         return None
 
 
+def _data(task: Task) -> dict[str, Any]:
+    """What a task knows by name: its data, and the columns of the row that it was made from."""
+    row = task.data.get("row")
+    columns = {str(key): value for key, value in row.items()} if isinstance(row, Mapping) else {}
+    return {**columns, **task.data}
+
+
 def _reach(task: Task, path: str) -> Any:
-    """What is at a dotted path of `task.data`; `gold` is the gold answer unless the data has its own."""
-    found: Any = task.data
-    if path in task.data:
-        return task.data[path]
+    """What is at a dotted path of the data; `gold` is the gold answer unless the data has its own."""
+    found: Any = _data(task)
+    if path in found:
+        return found[path]
     for part in path.split("."):
         if not isinstance(found, Mapping) or part not in found:
             return task.gold if path == "gold" and task.gold is not None else _MISSING
@@ -248,11 +255,12 @@ def _reach(task: Task, path: str) -> Any:
 
 
 def _accepted(function: Callable[..., Any], names: Iterable[str]) -> list[str]:
-    """Those of `names` that a function takes as keywords."""
+    """Those of `names` that a function takes as keywords, `prompts` and `completions` aside."""
+    names = [name for name in names if name not in ("prompts", "completions")]
     try:
         parameters = inspect.signature(function).parameters
     except (TypeError, ValueError):
-        return list(names)
+        return names
     takes_all = any(p.kind is inspect.Parameter.VAR_KEYWORD for p in parameters.values())
     return [name for name in names if takes_all or name in parameters]
 

@@ -65,6 +65,14 @@ def test_trl_columns_can_be_renamed_and_reach_inside():
     assert reward(TASK, "") == Scored(1.0, passed=True)
 
 
+def test_trl_columns_of_a_row_are_known_by_name():
+    task = Task(
+        "d", Split.TRAIN, 0, 0, TASK.messages, data={"answer": "5", "row": {"unit": "m", "answer": "#5"}}
+    )
+    reward = trl_reward(lambda prompts, completions, unit, answer: [float((unit, answer) == (["m"], ["5"]))])
+    assert reward(task, "") == Scored(1.0, passed=True)
+
+
 def test_trl_function_without_columns_is_given_none():
     assert trl_reward(lambda prompts, completions: [1.0])(TASK, "5") == Scored(1.0, passed=True)
 
@@ -72,7 +80,7 @@ def test_trl_function_without_columns_is_given_none():
 def test_trl_missing_column_is_a_fault_that_names_it():
     verdict = trl_reward(exact, answer="solution")(TASK, "5")
     assert isinstance(verdict, Faulted)
-    assert "exact: column 'answer' wants 'solution', task.data has ['answer', 'entry']" in verdict.error
+    assert "exact: column 'answer' wants 'solution', the task has ['answer', 'entry']" in verdict.error
 
 
 def test_trl_prompts_are_text_without_the_system_message():
@@ -177,9 +185,17 @@ def test_verl_scores():
 
 
 def test_verl_reads_its_own_row_format():
-    row = {"data_source": "gsm8k", "reward_model": {"ground_truth": "9"}, "answer": "no"}
-    task = Task("d", Split.TRAIN, 0, 0, TASK.messages, data=row)
-    assert verl_reward(compute_score)(task, "9") == Scored(1.0, passed=True)
+    row = {"data_source": "gsm8k", "reward_model": {"ground_truth": "9"}, "extra_info": {"index": 3}}
+    seen = {}
+    for data in (row, {"answer": "no", "row": row}):
+        task = Task("d", Split.TRAIN, 0, 0, TASK.messages, data=data)
+        verl_reward(lambda **given: seen.update(given) or 1.0)(task, "9")
+        assert seen == {
+            "data_source": "gsm8k",
+            "solution_str": "9",
+            "ground_truth": "9",
+            "extra_info": {"index": 3},
+        }
 
 
 def test_verl_without_a_reference_is_a_fault():
