@@ -17,7 +17,6 @@ import re
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 from burnish.domains.prompts import ask, completion_for, extract_answer, system_text
@@ -29,7 +28,7 @@ from burnish.domains.splits import content_split
 from burnish.errors import DomainError, suggestion
 from burnish.randomness import integer
 from burnish.records import Abstained, Boundary, Faulted, Sample, Scored, Split, Task, Verdict
-from burnish.rewards.deadline import time_limit
+from burnish.rewards.deadline import within
 
 ATTEMPTS = 200
 """Candidates looked at for one task; a quarter of them belongs to the rarest split."""
@@ -77,7 +76,7 @@ class ReasoningGymDomain:
         """
         self._check_level(level)
         entry = _draw(self.family.name, split, level, index)
-        reference = rule_of(self.family.name).reference(entry)
+        reference = rule_of(self.family.name, entry).reference(entry)
         return Task(
             domain=self.name,
             split=split,
@@ -125,7 +124,6 @@ def make_domain(
     return ReasoningGymDomain(family, answer_format=answer_format, graded=graded)
 
 
-@lru_cache(maxsize=1024)
 def _draw(family: str, split: Split, level: int, index: int) -> Entry:
     """The first candidate that belongs to the split and can be used."""
     trouble: Exception | None = None
@@ -147,7 +145,7 @@ def _draw(family: str, split: Split, level: int, index: int) -> Entry:
 
 def _usable(family: str, level: int, entry: Entry) -> bool:
     """Whether an item has a reference answer that its scorer accepts, where one is expected."""
-    rule = rule_of(family)
+    rule = rule_of(family, entry)
     reference = rule.reference(entry)
     if reference is None:
         return True
@@ -162,15 +160,15 @@ def judge_answer(family: str, level: int, answer: str, entry: Entry, *, graded: 
     A scorer that raises over an answer it cannot parse has called it wrong. It is a fault when it raises
     over the reference answer as well, or when no answer explains what it raised.
     """
-    rule = rule_of(family)
+    rule = rule_of(family, entry)
     reference = str(rule.reference(entry) or "")
-    if _is_refused(answer, reference) or (rule.gate and not rule.gate(answer, entry)):
+    is_reference = bool(answer) and answer == reference.strip()
+    if not is_reference and (_is_refused(answer, reference) or (rule.gate and not rule.gate(answer, entry))):
         return WRONG
     if rule.replaces:
         return Scored(1.0, passed=True) if rule.replaces(answer, entry) else WRONG
-    scored = reference if answer == reference.strip() else answer
     try:
-        marks = _marks(family, level, scored, entry, rule)
+        marks = _marks(family, level, reference if is_reference else answer, entry, rule)
     except TimeoutError as error:
         return Abstained(f"the scorer of {family} {error}")
     except _INFRASTRUCTURE as error:
@@ -203,8 +201,7 @@ def _marks(family: str, level: int, answer: str, entry: Mapping[str, Any], rule:
         warnings.simplefilter("ignore")
         if rule.seconds is None:
             return score(family, level, answer, entry)
-        with time_limit(rule.seconds):
-            return score(family, level, answer, entry)
+        return within(rule.seconds, lambda: score(family, level, answer, entry))
 
 
 def _verdict_on_crash(family: str, level: int, entry: Entry, rule: Rule, error: Exception) -> Verdict:

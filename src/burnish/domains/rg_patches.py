@@ -25,26 +25,26 @@ def is_reproducible(row: Mapping[str, Any]) -> bool:
     return not _UNREPEATABLE.search(f"{row['code_sample']}\n{row['input_generator']}")
 
 
-def _silent(*_args: object, **_kwargs: object) -> None:
-    """Stands in for `print`."""
+def silent(*_args: object, **_kwargs: object) -> None:
+    """Stands in for `print` in the modules of the library."""
 
 
 def _quiet_exec(code: str, variables: dict[str, Any], _locals: object) -> None:
     """Run one of the library's own snippets without letting it print."""
-    variables.setdefault("print", _silent)
+    variables.setdefault("print", silent)
     exec(code, variables, variables)  # noqa: S102  data shipped inside the library, never a completion
 
 
 def _quieten_codeio() -> None:
     from reasoning_gym.code import codeio  # noqa: PLC0415
 
-    codeio.__dict__.update(exec=_quiet_exec, print=_silent)
+    codeio.__dict__.update(exec=_quiet_exec)
 
 
 def _quieten_bf() -> None:
     from reasoning_gym.code.contrib.bfit.Compiler import Optimizer  # noqa: PLC0415
 
-    Optimizer.__dict__.update(print=_silent)
+    Optimizer.__dict__.update(print=silent)
 
 
 def _bound_number_sequence() -> None:

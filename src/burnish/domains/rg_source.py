@@ -23,7 +23,7 @@ from threading import RLock
 from typing import Any
 
 from burnish.domains.rg_families import FAMILIES, Family
-from burnish.domains.rg_patches import PATCHES, is_reproducible
+from burnish.domains.rg_patches import PATCHES, is_reproducible, silent
 
 WIDTH = 4096
 """Items per dataset; a power of two."""
@@ -52,6 +52,7 @@ def dataset(name: str, level: int) -> Any:
     with _lock:
         if name in PATCHES:
             PATCHES[name]()
+        sys.modules[DATASETS[name][0].__module__].__dict__.setdefault("print", silent)
         made: Any = DATASETS[name][0](configuration(FAMILIES[name], level))
         if name == "codeio":
             made.burnish_rows = [row for row in type(made)._jsonl_data if is_reproducible(row)]

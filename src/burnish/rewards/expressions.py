@@ -10,6 +10,8 @@ limit is for those.
 from __future__ import annotations
 
 import ast
+import math
+import re
 import warnings
 from collections.abc import Set
 from fractions import Fraction
@@ -17,17 +19,22 @@ from fractions import Fraction
 MAX_POWER = 1000
 """Largest product of nested exponents."""
 MAX_DIGITS = 30
-"""Most digits of one number."""
+"""Most characters of one number, unless the caller allows more."""
 
 _OPERATORS = (ast.Add, ast.Sub, ast.Mult, ast.Div)
 _SIGNS = (ast.UAdd, ast.USub)
 
 
 def is_safe_expression(
-    text: str, names: Set[str] = frozenset(), functions: Set[str] = frozenset(), max_length: int = 500
+    text: str,
+    names: Set[str] = frozenset(),
+    functions: Set[str] = frozenset(),
+    *,
+    max_length: int = 500,
+    max_digits: int = MAX_DIGITS,
 ) -> bool:
     """Whether `text` is one formula over `names` and `functions` that is cheap to evaluate."""
-    if len(text) > max_length:
+    if len(text) > max_length or re.search(rf"[\d.]{{{max_digits + 1}}}", text):
         return False
     tree = _parse(text)
     return tree is not None and _is_safe(tree, names, functions, MAX_POWER)
@@ -35,10 +42,10 @@ def is_safe_expression(
 
 def exact_value(text: str, max_length: int = 200) -> Fraction | None:
     """The exact value of plain arithmetic without powers; None when it is something else or undefined."""
-    tree = _parse(text) if len(text) <= max_length else None
-    if tree is None or any(isinstance(node, ast.Pow | ast.Name) for node in ast.walk(tree)):
+    if not is_safe_expression(text, max_length=max_length):
         return None
-    if not _is_safe(tree, frozenset(), frozenset(), 1):
+    tree = _parse(text)
+    if tree is None or any(isinstance(node, ast.Pow) for node in ast.walk(tree)):
         return None
     try:
         return _value(tree)
@@ -59,7 +66,7 @@ def _is_safe(node: ast.expr, names: Set[str], functions: Set[str], power: int) -
     """Whether a subtree is safe where nested exponents may still multiply to `power`."""
     match node:
         case ast.Constant(value=int() | float() as number):
-            return not isinstance(number, bool) and len(str(abs(number))) <= MAX_DIGITS
+            return not isinstance(number, bool) and not math.isinf(number)
         case ast.Name(id=name):
             return name in names
         case ast.UnaryOp(op=op, operand=operand):
