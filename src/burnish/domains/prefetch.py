@@ -1,19 +1,22 @@
 """Tasks made ahead in worker processes and kept, so that slow generators never hold up a model.
 
 Workers are spawned, import no framework of the trainer's, and make one task at a time; a task that cannot
-be made is remembered as the reason why. Domains that cannot be pickled are made in this process.
+be made is remembered as the reason why. Domains that cannot be pickled, or that live in the script being
+run, are made in this process: workers never run that script again, so it needs no `__main__` guard.
 """
 
 from __future__ import annotations
 
 import pickle
 import signal
-from collections.abc import Callable, Sequence
+import sys
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from multiprocessing import get_context
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 from burnish.domains.base import Domain
 from burnish.records import Split, Task
@@ -23,8 +26,10 @@ Place = tuple[str, Split, int, int]
 Made = Task | str
 """A task, or why it could not be made."""
 
-_CHUNK = 16
+_CHUNK = 4
+"""Places in one order to a worker: few, so that a slow domain spreads over all of them."""
 _KEPT = 200_000
+"""Tasks kept before the memory is emptied."""
 
 _domains: dict[str, Domain] = {}
 
@@ -73,9 +78,9 @@ class TaskPool:
         self.close()
 
     def close(self) -> None:
-        """End the workers; tasks that are not made yet are given up."""
+        """End the workers at once; tasks that are not made yet are given up."""
         if self._pool is not None:
-            self._pool.shutdown(wait=False, cancel_futures=True)
+            _end(self._pool)
             self._pool = None
         self._coming.clear()
 
@@ -109,7 +114,8 @@ class TaskPool:
         remote = [p for p in places if p[0] in self._remote]
         for start in range(0, len(remote), _CHUNK):
             chunk = remote[start : start + _CHUNK]
-            future = self._executor().submit(_make_chunk, chunk)
+            with _script_hidden():
+                future = self._executor().submit(_make_chunk, chunk)
             self._coming |= {place: (future, i) for i, place in enumerate(chunk)}
 
     def _executor(self) -> ProcessPoolExecutor:
@@ -140,9 +146,31 @@ class TaskPool:
 
 
 def _travels(domain: Domain) -> bool:
-    """Whether a worker process can be given the domain."""
+    """Whether a worker process can be given the domain; what the running script defines stays here."""
     try:
-        pickle.loads(pickle.dumps(domain))  # noqa: S301 - our own object, in our own process
+        sent = pickle.dumps(domain)
+        pickle.loads(sent)  # noqa: S301 - our own object, in our own process
     except Exception:
         return False
-    return type(domain).__module__ != "__main__"
+    return b"__main__" not in sent
+
+
+@contextmanager
+def _script_hidden() -> Iterator[None]:
+    """Keep `multiprocessing` from having new workers import the script that runs in this process."""
+    main: Any = sys.modules["__main__"]
+    hidden = {key: main.__dict__[key] for key in ("__file__", "__spec__") if key in main.__dict__}
+    main.__dict__.pop("__file__", None)
+    main.__spec__ = None
+    try:
+        yield
+    finally:
+        main.__dict__.update(hidden)
+
+
+def _end(pool: ProcessPoolExecutor) -> None:
+    """Stop an executor without waiting for what its workers are at; they hold nothing to lose."""
+    workers = list((getattr(pool, "_processes", None) or {}).values())
+    pool.shutdown(wait=False, cancel_futures=True)
+    for worker in workers:
+        worker.terminate()

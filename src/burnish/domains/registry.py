@@ -19,6 +19,7 @@ from burnish.domains.base import Domain
 from burnish.domains.rg_families import FAMILIES, Family
 from burnish.domains.settings import DomainSettings, RowsSettings
 from burnish.errors import BurnishError, DomainError, suggestion
+from burnish.records import Split
 
 ENTRY_POINT_GROUP = "burnish.domains"
 NOT_IN_PATTERNS = frozenset({FAMILIES["composite"].full_name})
@@ -163,7 +164,8 @@ def build_domains(settings: DomainSettings, extra: Sequence[Domain] = ()) -> Dom
     """The domains that settings name; objects in `extra` that nothing names are trained on.
 
     Raises:
-        DomainError: unknown name or pattern, a domain both trained and held out, level out of range.
+        DomainError: unknown name or pattern, a domain both trained and held out, level out of range, a
+            trained domain without TRAIN tasks or any domain without EVAL tasks at its level.
     """
     registry = default_registry(settings.rows, extra)
     held_out = registry.resolve(settings.held_out, settings.exclude)
@@ -179,6 +181,10 @@ def build_domains(settings: DomainSettings, extra: Sequence[Domain] = ()) -> Dom
         )
     domains = {name: registry.load(name, settings) for name in (*train, *held_out)}
     levels = {name: level_of(domain, settings, registry) for name, domain in domains.items()}
+    for name in train:
+        _check_has_tasks(domains[name], Split.TRAIN, levels[name])
+    for name, domain in domains.items():
+        _check_has_tasks(domain, Split.EVAL, levels[name])
     return DomainSet([domains[name] for name in train], [domains[name] for name in held_out], levels)
 
 
@@ -199,6 +205,15 @@ def level_of(domain: Domain, settings: DomainSettings, registry: Registry) -> in
         expected=f"0 to {domain.levels - 1}" if domain.levels > 1 else "0, its only level",
         next_step=f'set a level for it alone: domains.levels = {{"{domain.name}" = {domain.levels - 1}}}',
     )
+
+
+def _check_has_tasks(domain: Domain, split: Split, level: int) -> None:
+    if domain.size(split, level) == 0:
+        raise DomainError(
+            f"{domain.name} has no task of split {split} at level {level}",
+            expected="at least one",
+            next_step="add rows, choose another level, or leave the domain out",
+        )
 
 
 def _given(domain: Domain, _settings: DomainSettings) -> Domain:

@@ -1,12 +1,15 @@
 """Small corrections to the modules of reasoning-gym, applied when one of their families is first used.
 
-None of them changes an item, except that `codeio` loses the rows whose snippets could not be repeated.
+They make items repeatable: some families walk sets of texts, whose order differs from one process to the
+next with its hash seed, some print, some never end. `codeio` loses the rows whose snippets cannot be
+repeated.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from typing import Any
 
 _UNREPEATABLE = re.compile(
@@ -62,9 +65,65 @@ def _bound_number_sequence() -> None:
         PatternRule.apply = apply
 
 
+class SortedSet(set[Any]):
+    """A set that is walked in sorted order, whatever the hash seed of the process."""
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(sorted(super().__iter__()))
+
+    def __sub__(self, other: AbstractSet[Any]) -> SortedSet:
+        return SortedSet(super().__sub__(other))
+
+
+class SortedFrozenSet(frozenset[Any]):
+    """A frozen set that is walked in sorted order."""
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(sorted(super().__iter__()))
+
+
+def _sort_knights() -> None:
+    from reasoning_gym.games import knight_swap  # noqa: PLC0415
+
+    knight_swap.__dict__.update(frozenset=SortedFrozenSet)
+
+
+def _sort_monomials() -> None:
+    from reasoning_gym.algebra import polynomial_multiplication  # noqa: PLC0415
+    from sympy.polys.monomials import itermonomials  # noqa: PLC0415
+
+    def in_order(*arguments: Any) -> list[Any]:
+        return sorted(itermonomials(*arguments), key=str)
+
+    polynomial_multiplication.__dict__.update(itermonomials=in_order)
+
+
+def _sort_neighbours() -> None:
+    from reasoning_gym.algorithmic.word_ladder import WordLadderDataset  # noqa: PLC0415
+
+    unsorted = WordLadderDataset._get_neighbors
+
+    def neighbours(self: Any, word: str, words: set[str]) -> Any:
+        return SortedSet(unsorted(self, word, words))
+
+    if unsorted.__module__ != __name__:
+        WordLadderDataset._get_neighbors = neighbours
+
+
 PATCHES: dict[str, Callable[[], None]] = {
     "codeio": _quieten_codeio,
     "bf": _quieten_bf,
     "number_sequence": _bound_number_sequence,
+    "knight_swap": _sort_knights,
+    "polynomial_multiplication": _sort_monomials,
+    "word_ladder": _sort_neighbours,
 }
 """What to do before a family's first dataset is made; each may be done twice."""
+
+
+def adjust(name: str, made: Any) -> None:
+    """Correct a dataset object: letters in order, and of `codeio` its own rows."""
+    if name in {"isomorphic_strings", "ransom_note"}:
+        made.letters = SortedSet(made.letters)
+    if name == "codeio":
+        made.burnish_rows = [row for row in type(made)._jsonl_data if is_reproducible(row)]

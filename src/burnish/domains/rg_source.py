@@ -3,6 +3,8 @@
 The library itself is not quite pure; what stands in the way is undone here or in `rg_patches.py`:
 - a dataset draws item `i` from `Random(seed + i)`, so items of different seeds coincide: a seed here is
   split into a dataset seed and an index below `WIDTH`, which families with per-index tables need;
+- `isomorphic_strings`, `ransom_note`, `word_ladder`, `knight_swap` and `polynomial_multiplication` draw
+  from sets of texts, whose order depends on the hash seed of the process: the sets are sorted;
 - `pool_matrix`, `list_functions` and the snippets of `codeio` draw from the global generators of numpy and
   `random`: these are seeded for the one call and put back afterwards;
 - `codeio` keeps its rows in a class attribute that the next dataset overwrites: the rows are put back;
@@ -23,7 +25,7 @@ from threading import RLock
 from typing import Any
 
 from burnish.domains.rg_families import FAMILIES, Family
-from burnish.domains.rg_patches import PATCHES, is_reproducible, silent
+from burnish.domains.rg_patches import PATCHES, adjust, silent
 
 WIDTH = 4096
 """Items per dataset; a power of two."""
@@ -54,8 +56,7 @@ def dataset(name: str, level: int) -> Any:
             PATCHES[name]()
         sys.modules[DATASETS[name][0].__module__].__dict__.setdefault("print", silent)
         made: Any = DATASETS[name][0](configuration(FAMILIES[name], level))
-        if name == "codeio":
-            made.burnish_rows = [row for row in type(made)._jsonl_data if is_reproducible(row)]
+        adjust(name, made)
     return made
 
 
