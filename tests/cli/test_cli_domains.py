@@ -6,6 +6,7 @@ import json
 import pytest
 
 CHAIN_SUM = "reasoning-gym/arithmetic/chain_sum"
+BINARY = "reasoning-gym/algorithmic/binary_alternation"
 
 
 @pytest.fixture
@@ -16,6 +17,19 @@ def answers(monkeypatch):
         monkeypatch.setattr("sys.stdin", io.StringIO("".join(f"{line}\n" for line in lines)))
 
     return _type
+
+
+@pytest.fixture
+def rows(tmp_path):
+    """A recipe whose only domain is a file of rows."""
+
+    def _write(name: str, lines: str) -> str:
+        (tmp_path / "rows.jsonl").write_text(lines)
+        table = f'[[domains.rows]]\nname = "{name}"\npath = "rows.jsonl"\n'
+        (tmp_path / "rows.toml").write_text(f'[domains]\ntrain = ["{name}"]\n{table}')
+        return "rows.toml"
+
+    return _write
 
 
 def gold(cli, index: int = 0) -> str:
@@ -123,8 +137,36 @@ def test_play_starts_where_it_is_told(cli, answers):
 
 
 def test_validate_passes_a_sound_domain(cli):
-    done = cli("domains", "validate", CHAIN_SUM, "--tasks", "2", "--quiet")
+    done = cli("domains", "validate", BINARY, "--tasks", "2", "--quiet")
     assert done.code == 0, done.out + done.err
+    assert "1 of 1 domains are sound" in done.out
+
+
+def test_validate_as_json(cli):
+    (found,) = json.loads(cli("domains", "validate", BINARY, "--tasks", "1", "--json").out)
+    assert (found["name"], found["ok"], found["problems"]) == (BINARY, True, [])
+
+
+def test_validate_fails_an_unsound_domain_and_names_why(cli, rows):
+    recipe = rows("sums", '{"prompt": "1+1?", "answer": "2"}\n')
+    done = cli("domains", "validate", "sums", "--recipe", recipe, "--quiet")
+    assert done.code == 1
+    assert "UNSOUND sums: " in done.out
+    assert "rows.jsonl" in done.out
+
+
+def test_domain_that_cannot_be_made_is_unsound_and_does_not_stop_the_others(cli, rows):
+    broken = "reasoning-gym/algorithmic/binary_broken"
+    recipe = rows(broken, "not json\n")
+    pattern = "reasoning-gym/algorithmic/binary_[ab]*"
+    done = cli("domains", "validate", pattern, "--recipe", recipe, "--tasks", "1", "--json")
+    assert {report["name"]: report["ok"] for report in json.loads(done.out)} == {BINARY: True, broken: False}
+
+
+def test_validate_of_some_levels_leaves_out_those_that_a_domain_lacks(cli):
+    done = cli("domains", "validate", BINARY, "--levels", "1,99", "--tasks", "1", "--json")
+    (found,) = json.loads(done.out)
+    assert [level["level"] for level in found["levels"]] == [1]
 
 
 def test_validate_of_a_pattern_that_matches_nothing(cli):
@@ -132,4 +174,4 @@ def test_validate_of_a_pattern_that_matches_nothing(cli):
 
 
 def test_validate_needs_tasks(cli):
-    assert cli("domains", "validate", CHAIN_SUM, "--tasks", "0").code == 2
+    assert cli("domains", "validate", BINARY, "--tasks", "0").code == 2

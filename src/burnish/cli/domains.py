@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import App, Parameter
 
-from burnish.cli.arguments import Json
+from burnish.cli.arguments import Json, levels_from
 from burnish.cli.output import make_console, print_json
 from burnish.errors import DomainError
 
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     from burnish.domains.base import Domain
     from burnish.domains.registry import Registry
     from burnish.domains.settings import DomainSettings
+    from burnish.domains.validate import ValidationReport
+    from burnish.observe.console import Console
     from burnish.records import Task, Verdict
 
 Name = Annotated[str, Parameter(help="A domain, for example reasoning-gym/arithmetic/chain_sum.")]
@@ -75,6 +78,7 @@ def validate(
     /,
     *,
     tasks: Annotated[int, Parameter(help="Tasks per level and split.")] = 8,
+    levels: Annotated[str, Parameter(help="Levels to try, such as 0,1; `all` for every level.")] = "all",
     recipe: RecipeFile = None,
     json: Json = False,
     quiet: Annotated[bool, Parameter(help="No progress.")] = False,
@@ -83,28 +87,64 @@ def validate(
 
     Exit code 1 when a domain fails.
     """
-    from burnish.domains.validate import validate_domain  # noqa: PLC0415
-
-    if tasks < 1:
-        raise DomainError("too few tasks to prove anything", got=f"--tasks {tasks}", expected="at least 1")
+    wanted = levels_from(levels)
     registry, settings = _known(recipe)
     names = registry.resolve([pattern])
     console = make_console(json=json, quiet=quiet)
-    reports = []
     with console.task("validating", len(names)) as bar:
+        reports = []
         for name in names:
-            reports.append(validate_domain(registry.load(name, settings), tasks=tasks))
-            bar.advance()
-    failed = [report for report in reports if not report.ok]
+            reports.append(_validate(registry, name, settings, tasks, wanted))
+            bar.advance(1, domain=name)
     if json:
         print_json([report.to_dict() for report in reports])
     else:
-        console.table(
-            ["domain", "result"],
-            [[report.name, "ok" if report.ok else "; ".join(report.problems)] for report in reports],
-            title=f"{len(reports) - len(failed)} of {len(reports)} domains are sound",
-        )
-    return 1 if failed else 0
+        _show_validation(console, reports)
+    return 0 if all(report.ok for report in reports) else 1
+
+
+def _validate(
+    registry: Registry, name: str, settings: DomainSettings, tasks: int, levels: Sequence[int] | None
+) -> ValidationReport:
+    """The report on one domain; one that cannot even be made is unsound and does not stop the others."""
+    from burnish.domains.validate import Problem, ValidationReport, validate_domain  # noqa: PLC0415
+
+    try:
+        domain = registry.load(name, settings)
+    except DomainError as error:
+        problem = Problem(error.what, str(error.got), str(error.expected or "a domain"), name)
+        return ValidationReport(name, (), (problem,), ())
+    there = None if levels is None else [level for level in levels if level < domain.levels]
+    return validate_domain(domain, tasks, there)
+
+
+def _show_validation(console: Console, reports: Sequence[ValidationReport]) -> None:
+    sound = sum(report.ok for report in reports)
+    console.table(
+        ["domain", "levels", "tasks", "gold passed", "wrong refused", "result"],
+        [_validation_row(report) for report in reports],
+        title=f"{sound} of {len(reports)} domains are sound",
+    )
+    for report in reports:
+        for note in report.notes:
+            console.say(f"note: {report.name}: {note}")
+    for report in reports:
+        for problem in report.problems:
+            print(_clean(f"UNSOUND {report.name}: {problem}"))
+
+
+def _validation_row(report: ValidationReport) -> list[str]:
+    def total(field: str) -> int:
+        return sum(getattr(level, field) for level in report.levels)
+
+    return [
+        report.name,
+        str(len(report.levels)),
+        str(total("tasks")),
+        f"{total('gold_passed')}/{total('with_gold')}",
+        f"{total('wrong_refused')}/{total('wrong_tried')}",
+        "sound" if report.ok else "UNSOUND",
+    ]
 
 
 @app.command
@@ -183,9 +223,8 @@ def _read_answer() -> str:
 
 
 def _judge_aloud(domain: Domain, task: Task, answer: str) -> bool:
-    from burnish.rewards.judge import judge  # noqa: PLC0415
-
     from burnish.records import Sample, Scored  # noqa: PLC0415
+    from burnish.rewards.judge import judge  # noqa: PLC0415
 
     verdict = judge(domain, task, Sample(answer))
     print(_in_words(verdict))

@@ -62,7 +62,7 @@ def show(run: Run, /, *, json: Json = False) -> int:
             ("recipe", opened.recipe),
             ("report", opened.report),
             ("samples", opened.database),
-            ("checkpoints", opened.checkpoints),
+            ("models", opened.checkpoints),
         )
         if path.exists()
     }

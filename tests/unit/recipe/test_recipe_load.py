@@ -113,7 +113,7 @@ def test_judging_a_recipe_loads_no_framework(tmp_path: Path):
     code = (
         "import sys; from burnish.recipe import load_recipe, recipe_schema; recipe_schema()\n"
         f"load_recipe({str(path)!r})\n"
-        "print([m for m in ('torch', 'transformers', 'reasoning_gym', 'peft', 'numpy') if m in sys.modules])"
+        "print([m for m in ('torch', 'transformers', 'reasoning_gym', 'peft') if m in sys.modules])"
     )
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert found.stdout.strip() == "[]"
