@@ -18,7 +18,7 @@ class RolloutSettings(BaseModel):
     """Longest completion, in tokens, the end-of-sequence token included; evaluation uses it too."""
     batch_rows: int = Field(default=128, ge=1)
     """Completions decoded together; memory of the key-value cache grows with it."""
-    grading_workers: int = Field(default=1, ge=0)
-    """Workers that grade completions; 0 grades in the training process."""
+    grading_workers: int = Field(default=1, ge=1)
+    """Threads that grade completions, for graders that wait for something; 1 grades one after another."""
     task_workers: int = Field(default=1, ge=0)
     """Processes that make tasks ahead of the loop; 0 makes them in the training process."""
