@@ -103,8 +103,8 @@ def _sort_neighbours() -> None:
 
     unsorted = WordLadderDataset._get_neighbors
 
-    def neighbours(self: Any, word: str, words: set[str]) -> Any:
-        return SortedSet(unsorted(self, word, words))
+    def neighbours(self: Any, word: str, word_set: set[str]) -> set[str]:
+        return SortedSet(unsorted(self, word, word_set))
 
     if unsorted.__module__ != __name__:
         WordLadderDataset._get_neighbors = neighbours
