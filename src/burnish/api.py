@@ -49,7 +49,8 @@ def train(
     Args:
         recipe: a recipe or the path of one.
         run_dir: new folder for the run, or the folder of the run to resume.
-        domains: domain objects; those that the recipe does not name are trained on.
+        domains: domain objects; the recipe names them in `domains.train` or `domains.held_out`, and those that
+            it does not name are trained on too.
         resume: continue an interrupted run.
         console: where progress is shown; `burnish.Console(quiet=True)` for none.
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
+import io
 import os
 from pathlib import Path
 
@@ -30,7 +32,7 @@ _FALLBACK_TEMPLATE = (
     "{% if add_generation_prompt %}assistant:{% endif %}"
 )
 
-type_of = tuple[PreTrainedModel, PreTrainedTokenizerBase]
+Loaded = tuple[PreTrainedModel, PreTrainedTokenizerBase]
 
 
 def load_policy(settings: ModelSettings, seed: int = 0) -> Policy:
@@ -81,7 +83,7 @@ def stop_tokens(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> f
     return found
 
 
-def _load(settings: ModelSettings, seed: int) -> type_of:
+def _load(settings: ModelSettings, seed: int) -> Loaded:
     name = settings.name
     if name == "tiny":
         return tiny_model(settings, seed), tiny_tokenizer()
@@ -125,7 +127,7 @@ def find_gguf(package: str) -> Path:
     return files[0]
 
 
-def load_gguf(path: Path) -> type_of:
+def load_gguf(path: Path) -> Loaded:
     """Read a GGUF file, de-quantised to float32.
 
     The model is rebuilt from its configuration and weights, because one read from GGUF refuses to be
@@ -135,8 +137,11 @@ def load_gguf(path: Path) -> type_of:
         ModelError: the file cannot be read as a model.
     """
     try:
-        tokenizer = AutoTokenizer.from_pretrained(path.parent, gguf_file=path.name)
-        source = AutoModelForCausalLM.from_pretrained(path.parent, gguf_file=path.name, dtype=torch.float32)
+        with contextlib.redirect_stderr(io.StringIO()):  # its progress bar cannot be switched off
+            tokenizer = AutoTokenizer.from_pretrained(path.parent, gguf_file=path.name)
+            source = AutoModelForCausalLM.from_pretrained(
+                path.parent, gguf_file=path.name, dtype=torch.float32
+            )
     except Exception as error:
         raise _unreadable(str(path), error) from error
     settings = source.config.to_dict()
@@ -147,7 +152,7 @@ def load_gguf(path: Path) -> type_of:
     return model, tokenizer
 
 
-def _load_directory(path: Path) -> type_of:
+def _load_directory(path: Path) -> Loaded:
     if not (path / "config.json").is_file():
         raise ModelError(
             f"the directory {str(path)!r} holds no model",
@@ -158,7 +163,7 @@ def _load_directory(path: Path) -> type_of:
     return _from_pretrained(str(path), local=True)
 
 
-def _load_hub(name: str) -> type_of:
+def _load_hub(name: str) -> Loaded:
     try:
         AutoConfig.from_pretrained(name)
     except Exception as error:
@@ -172,7 +177,7 @@ def _load_hub(name: str) -> type_of:
     return _from_pretrained(name, local=os.environ.get("HF_HUB_OFFLINE") == "1")
 
 
-def _from_pretrained(name: str, *, local: bool) -> type_of:
+def _from_pretrained(name: str, *, local: bool) -> Loaded:
     try:
         tokenizer = AutoTokenizer.from_pretrained(name, local_files_only=local)
         model = AutoModelForCausalLM.from_pretrained(

@@ -46,7 +46,6 @@ def dry_run(recipe: Recipe, extra_domains: Sequence[Domain] = ()) -> Estimate:
         f"prompts of {speeds.prompt:.0f} tokens on average, gold answers of {speeds.answer:.0f}",
         f"generation {speeds.generated:.0f} tokens/s, training {speeds.trained:.0f} tokens/s (measured now)",
         *(f"{name}: about {value / 60:.1f} minutes" for name, value in seconds.items()),
-        f"memory: about {memory / 2**30:.1f} GiB",
     )
     return Estimate(memory, sum(seconds.values()), lines)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import shutil
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
@@ -94,7 +95,8 @@ def train(
         run_dir: new folder, or with `resume` that of an earlier run.
         resume: continue from the newest checkpoint that verifies.
         console: where progress is shown; a plain one by default.
-        extra_domains: domain objects beside those that the recipe names; unnamed ones are trained on.
+        extra_domains: domain objects; the recipe names them in `domains.train` or `domains.held_out`, and those
+            that it does not name are trained on too.
 
     Raises:
         Interrupted: the user asked to stop; the run is saved.
@@ -108,7 +110,7 @@ def train(
         stack.enter_context(folder.lock())
         stack.enter_context(threads(recipe.threads))
         stack.enter_context(_status(folder))
-        run = _start(stack, recipe, folder, domains, console, resume)
+        run = _start_or_leave_nothing(stack, recipe, folder, domains, console, resume)
         for name, work in _chapters(run):
             _chapter(run, name, work)
         return _finish(run)
@@ -162,7 +164,7 @@ def _open(recipe: Recipe, run_dir: Path) -> RunDir:
     if changed:
         raise RunError(
             "a run cannot be resumed with another recipe",
-            got=f"changed: {', '.join(changed)}",
+            got="; ".join(f"{key}: {old!r} -> {new!r}" for key, (old, new) in changed.items()),
             expected="the recipe the run was started with",
             next_step=f"burnish train --resume {run_dir} (without a recipe), or start a new run",
         )
@@ -172,6 +174,19 @@ def _open(recipe: Recipe, run_dir: Path) -> RunDir:
             next_step=f"burnish report {run_dir}, or start a new run with another --run-dir",
         )
     return folder
+
+
+def _start_or_leave_nothing(
+    stack: ExitStack, recipe: Recipe, folder: RunDir, domains: DomainSet, console: Console, resume: bool
+) -> _Run:
+    """Start; if that fails, take the new run directory away again, so that a corrected retry finds no trace."""
+    try:
+        return _start(stack, recipe, folder, domains, console, resume)
+    except BaseException:
+        if not resume:
+            stack.close()
+            shutil.rmtree(folder.path, ignore_errors=True)
+        raise
 
 
 def _start(
