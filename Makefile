@@ -29,8 +29,8 @@ tiny: $(READY)
 test: lint unit
 
 lint: $(READY)
-	$(BIN)/ruff format --check src tests benchmarks
-	$(BIN)/ruff check src tests benchmarks
+	$(BIN)/ruff format --check src tests examples
+	$(BIN)/ruff check src tests examples
 	$(BIN)/basedpyright
 	$(BIN)/lint-imports
 

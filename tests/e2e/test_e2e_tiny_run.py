@@ -13,7 +13,13 @@ RECIPE = {
     "name": "e2e",
     "seed": 3,
     "threads": 1,
-    "model": {"name": "tiny", "tiny_layers": 2, "tiny_hidden": 96, "tiny_intermediate": 256, "dtype": "float32"},
+    "model": {
+        "name": "tiny",
+        "tiny_layers": 2,
+        "tiny_hidden": 96,
+        "tiny_intermediate": 256,
+        "dtype": "float32",
+    },
     "domains": {
         "instruction": "",
         "train": ["reasoning-gym/algorithmic/letter_counting", "reasoning-gym/arithmetic/basic_arithmetic"],
@@ -76,14 +82,15 @@ def test_the_checkpoint_evaluates_like_the_run(run):
     assert again == pytest.approx(summary["evaluations"][2]["greedy"]["macro"]["value"], abs=0.02)
 
 
-def test_the_same_recipe_gives_the_same_weights(run, tmp_path):
+def test_the_same_recipe_gives_the_same_weights(tmp_path):
     from safetensors.torch import load_file
 
-    folder, _ = run
     short = {**RECIPE, "rl": {**RECIPE["rl"], "steps": 3}, "sft": {**RECIPE["sft"], "steps": 3}}
     short["evaluate"] = {"tasks": 2, "samples": 1, "resamples": 100}
     weights = []
     for name in "ab":
         burnish.train(build_recipe(short), tmp_path / name, console=Console(quiet=True))
-        weights.append(load_file(tmp_path / name / "checkpoints" / "step_000006" / "hf" / "model.safetensors"))
+        weights.append(
+            load_file(tmp_path / name / "checkpoints" / "step_000006" / "hf" / "model.safetensors")
+        )
     assert all((weights[0][n] == t).all() for n, t in weights[1].items())

@@ -1,0 +1,1 @@
+"""Finding, loading, adapting and saving models."""

@@ -20,7 +20,10 @@ def add_adapter(policy: Policy, settings: ModelSettings, seed: int) -> Policy:
     """
     target = settings.lora_target if isinstance(settings.lora_target, str) else list(settings.lora_target)
     config = LoraConfig(
-        r=settings.lora_rank, lora_alpha=int(settings.lora_alpha), target_modules=target, task_type="CAUSAL_LM"
+        r=settings.lora_rank,
+        lora_alpha=int(settings.lora_alpha),
+        target_modules=target,
+        task_type="CAUSAL_LM",
     )
     with torch.random.fork_rng():
         torch.manual_seed(seed)

@@ -93,7 +93,7 @@ def hidden_states(
 
 def output_weight(causal: PreTrainedModel) -> Tensor:
     """Weight of the output head, [vocabulary, hidden]."""
-    return causal.get_output_embeddings().weight  # pyright: ignore[reportReturnType]
+    return causal.get_output_embeddings().weight  # pyright: ignore
 
 
 @torch.no_grad()

@@ -48,7 +48,8 @@ def _checkpoint(folder: RunDir, stage: str | None) -> Path:
     if chosen:
         return chosen[0]
     raise RunError(
-        f"the run {str(folder.path)!r} has no checkpoint" + (f" that ends the stage {stage!r}" if stage else ""),
+        f"the run {str(folder.path)!r} has no checkpoint"
+        + (f" that ends the stage {stage!r}" if stage else ""),
         got=[f"{p.name} ({s.stage})" for p, s in states.items()] or "no complete checkpoint",
         next_step="let the run finish: burnish train --resume " + str(folder.path),
     )

@@ -95,8 +95,7 @@ def train(
         run_dir: new folder, or with `resume` that of an earlier run.
         resume: continue from the newest checkpoint that verifies.
         console: where progress is shown; a plain one by default.
-        extra_domains: domain objects; the recipe names them in `domains.train` or `domains.held_out`, and those
-            that it does not name are trained on too.
+        extra_domains: domain objects; those that the recipe does not name as held out are trained on.
 
     Raises:
         Interrupted: the user asked to stop; the run is saved.
@@ -179,7 +178,7 @@ def _open(recipe: Recipe, run_dir: Path) -> RunDir:
 def _start_or_leave_nothing(
     stack: ExitStack, recipe: Recipe, folder: RunDir, domains: DomainSet, console: Console, resume: bool
 ) -> _Run:
-    """Start; if that fails, take the new run directory away again, so that a corrected retry finds no trace."""
+    """Start; if that fails, remove the new run directory, so that a corrected retry finds no trace."""
     try:
         return _start(stack, recipe, folder, domains, console, resume)
     except BaseException:
@@ -324,6 +323,10 @@ def _finish(run: _Run) -> RunResult:
     run.folder.write_status("finished", run.state.stage, run.state.step)
     report = build_report(run.folder.path, run.bench.store)
     checkpoint = newest_checkpoint(run.folder.checkpoints, hashes=False)
-    places = {"report": report, "checkpoint": checkpoint / "hf" if checkpoint else "none", "samples": run.folder.database}
+    places = {
+        "report": report,
+        "checkpoint": checkpoint / "hf" if checkpoint else "none",
+        "samples": run.folder.database,
+    }
     print_summary(run.console, summary, places)
     return RunResult(summary, run.folder.path)

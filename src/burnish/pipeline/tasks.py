@@ -53,7 +53,9 @@ class RunTasks:
             return self._fail(place[0], f"a task could not be made: {task}")
         length = len(self.policy.encode(task.messages))
         if length > self.longest_prompt:
-            return self._fail(place[0], f"a prompt of {length} tokens is over the limit {self.longest_prompt}")
+            return self._fail(
+                place[0], f"a prompt of {length} tokens is over the limit {self.longest_prompt}"
+            )
         return task
 
     def _fail(self, domain: str, reason: str) -> None:
@@ -75,7 +77,9 @@ class RunTasks:
         places: list[Place] = []
         for domain, level in domains:
             size = domain.size(split, level)
-            places += [(domain.name, split, level, i) for i in range(count if size is None else min(count, size))]
+            places += [
+                (domain.name, split, level, i) for i in range(count if size is None else min(count, size))
+            ]
         with self.console.task("making tasks", len(places)) as bar:
             self.pool.prefetch(places, on_done=bar.advance)
             made = self.get(places)
@@ -96,7 +100,7 @@ class RunTasks:
                 got=f"{min(lengths)} tokens or more",
                 expected=f"at most {self.longest_prompt} (context {self.policy.context} less the completion, "
                 "or domains.max_prompt_tokens)",
-                next_step="leave the domain out, choose an easier level, or take a model with a longer context",
+                next_step="leave the domain out, choose an easier level, or a model with a longer context",
             )
         return DomainError(
             f"the domain {name!r} could not make a single task",

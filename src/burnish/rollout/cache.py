@@ -57,7 +57,9 @@ class SlotLayer(CacheLayerMixin):
         """Copy rows of a prompt cache, right-aligned to the `self.length` columns, from row `start` on."""
         assert source.keys is not None and source.values is not None  # noqa: S101
         if not self.is_initialized:
-            self.keys = source.keys.new_zeros(total, source.keys.shape[1], self.capacity, source.keys.shape[3])
+            self.keys = source.keys.new_zeros(
+                total, source.keys.shape[1], self.capacity, source.keys.shape[3]
+            )
             self.values = source.values.new_zeros(
                 total, source.values.shape[1], self.capacity, source.values.shape[3]
             )

@@ -21,7 +21,7 @@ class Request:
     max_tokens: int
     """Completion tokens at most, the end-of-sequence token included."""
     stream: tuple[str | int, ...]
-    """Key of the randomness, for example (seed, "rollout", step, group); the engine adds sample and position."""
+    """Key of the randomness, such as (seed, "rollout", step, group); the engine adds sample and position."""
 
 
 class Engine(Protocol):

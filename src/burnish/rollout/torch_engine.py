@@ -182,7 +182,7 @@ def _decode(engine: TorchEngine, rows: _Rows, cache: SlotCache, hidden: Tensor) 
     held = torch.arange(count)  # rows still in the batch
     open_rows = torch.ones(count, dtype=torch.bool)  # of those, rows that are not finished
     for t in range(limit):
-        u = torch.from_numpy(uniforms(rows.keys[held.numpy()], np.uint64(t)))
+        u = torch.from_numpy(uniforms(rows.keys[held.numpy()], np.array(t, np.uint64)))
         drawn, logprob = draw(engine._logits(hidden), u, rows.temperatures[held])
         live = held[open_rows]
         tokens[live, t], logprobs[live, t] = drawn[open_rows], logprob[open_rows]

@@ -1,0 +1,1 @@
+"""The three trainings: supervised, reinforcement, and what they share."""

@@ -1,7 +1,7 @@
 """Checkpoints: a fresh directory each, whose manifest comes last, then a rename. Nothing is overwritten.
 
     step_000120/
-      hf/                weights in float32 as safetensors, config and tokenizer: plain `transformers` loads it
+      hf/                float32 safetensors, config and tokenizer: plain `transformers` loads it
       adapter/           with LoRA: the adapter alone, for peft
       state.json         the RunState
       optimiser.safetensors   masters and moments, when the stage goes on from here
@@ -153,7 +153,7 @@ def read_optimiser(path: Path) -> dict[str, Tensor] | None:
 
 
 def read_masters(path: Path) -> dict[str, Tensor]:
-    """Float32 values of the trainable parameters, by name: of the adapter if there is one, else of the model."""
+    """Float32 values of the trainable parameters by name: the adapter's if there is one."""
     adapter = path / ADAPTER_MASTERS
     return load_file(adapter if adapter.is_file() else path / "hf" / "model.safetensors")
 

@@ -31,7 +31,11 @@ class Collector:
     workers: int = 1
 
     def collect(
-        self, tasks: Sequence[Task], step: int, first_ordinal: int, on_done: Callable[[int], None] | None = None
+        self,
+        tasks: Sequence[Task],
+        step: int,
+        first_ordinal: int,
+        on_done: Callable[[int], None] | None = None,
     ) -> list[Group]:
         """Graded groups, in the order of the tasks."""
         prompts = [self.policy.encode(task.messages) for task in tasks]

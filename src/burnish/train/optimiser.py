@@ -53,7 +53,9 @@ def learning_rate(plan: OptimiserPlan, step: int) -> float:
 class MasterOptimiser:
     """Owns the float32 masters and the AdamW moments of a model's trainable parameters."""
 
-    def __init__(self, parameters: Mapping[str, nn.Parameter], masters: Mapping[str, Tensor], plan: OptimiserPlan):
+    def __init__(
+        self, parameters: Mapping[str, nn.Parameter], masters: Mapping[str, Tensor], plan: OptimiserPlan
+    ):
         """Start with zero moments.
 
         Args:
@@ -81,11 +83,12 @@ class MasterOptimiser:
 
     def zero(self) -> None:
         """Forget the gradients gathered so far."""
-        torch._foreach_zero_(list(self.gradients.values()))
+        for gradient in self.gradients.values():
+            gradient.zero_()
 
     def gradient_norm(self) -> float:
         """Global L2 norm of the gathered gradients."""
-        norms = torch._foreach_norm(list(self.gradients.values()))
+        norms = [torch.linalg.vector_norm(g) for g in self.gradients.values()]
         return float(torch.stack(norms).norm())
 
     def step(self, lr: float) -> float:
@@ -98,18 +101,23 @@ class MasterOptimiser:
         self.step_count += 1
         scale = min(1.0, self.plan.max_grad_norm / (norm + 1e-6))
         self._adamw(lr, scale)
-        with torch.no_grad():
-            torch._foreach_copy_(list(self.parameters.values()), list(self.masters.values()))
+        self._refresh_model()
         self.zero()
         return norm
+
+    @torch.no_grad()
+    def _refresh_model(self) -> None:
+        for name, parameter in self.parameters.items():
+            parameter.copy_(self.masters[name])
 
     @torch.no_grad()
     def _adamw(self, lr: float, scale: float) -> None:
         """Decoupled weight decay (Loshchilov & Hutter, 1711.05101), fused over all parameters."""
         gradients = list(self.gradients.values())
-        torch._foreach_mul_(gradients, scale)
+        for gradient in gradients:
+            gradient.mul_(scale)
         masters = list(self.masters.values())
-        torch._fused_adamw_(
+        torch._fused_adamw_(  # pyright: ignore[reportPrivateImportUsage]
             masters, gradients, list(self._first.values()), list(self._second.values()), [],
             [torch.tensor(float(self.step_count)) for _ in masters],
             lr=lr, beta1=self.plan.betas[0], beta2=self.plan.betas[1], weight_decay=self.plan.weight_decay,
@@ -142,7 +150,7 @@ class MasterOptimiser:
         for name, tensor in tensors.items():
             own[name].copy_(tensor)
         self.step_count = int(tensors["step"])
-        torch._foreach_copy_(list(self.parameters.values()), list(self.masters.values()))
+        self._refresh_model()
 
 
 def _take_gradient(total: Tensor, parameter: Tensor) -> None:

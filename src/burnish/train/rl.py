@@ -1,19 +1,20 @@
 """Reinforcement learning from verdicts, jointly over domains.
 
-    for each step:
-        draw tasks                      curriculum: which domain, level and index
-        collect groups                  generate N completions a task, let the domain judge each
-        advantages                      algorithm: rewards of a group to advantages
-        update                          loss over groups with signal, one optimiser step
-        sync weights                    the engine draws the next step with version + 1
-        observe, record, checkpoint     curriculum learns; figures and samples are stored
+for each step:
+    draw tasks                      curriculum: which domain, level and index
+    collect groups                  generate N completions a task, let the domain judge each
+    advantages                      algorithm: rewards of a group to advantages
+    update                          loss over groups with signal, one optimiser step
+    sync weights                    the engine draws the next step with version + 1
+    observe, record, checkpoint     curriculum learns; figures and samples are stored
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import torch
 
@@ -111,9 +112,9 @@ def _collect(bench: Workbench, learner: Learner, draws: Sequence[Draw], state: R
     return learner.collector.collect(tasks, state.version, state.ordinal)
 
 
-def _prefetch(bench: Workbench, curriculum: Curriculum, position: object, count: int) -> None:
+def _prefetch(bench: Workbench, curriculum: Curriculum, position: Any, count: int) -> None:
     """Have the tasks made that would come next if nothing were learnt meanwhile."""
-    ahead, _ = curriculum.draw(position, count)  # pyright: ignore[reportArgumentType]
+    ahead, _ = curriculum.draw(position, count)
     bench.tasks.prefetch(places(ahead))
 
 
@@ -156,15 +157,15 @@ def _outcomes(draws: Sequence[Draw], groups: Sequence[Group]) -> list[Outcome]:
 
 
 def _quarantine(
-    bench: Workbench, curriculum: Curriculum, position: object, state: RunState, groups: Sequence[Group]
-) -> tuple[object, RunState]:
+    bench: Workbench, curriculum: Curriculum, position: Any, state: RunState, groups: Sequence[Group]
+) -> tuple[Any, RunState]:
     """Stop drawing from domains whose graders do nothing but fault, and say so."""
     streaks = fault_streaks(state.fault_streak, groups)
     for domain, streak in streaks.items():
         if streak == FAULTS_TO_QUARANTINE:
             error = next(_faults(groups, domain))
             reason = f"{streak} groups in a row without a verdict; the last fault: {error}"
-            position = curriculum.quarantine(position, domain, reason)  # pyright: ignore[reportArgumentType]
+            position = curriculum.quarantine(position, domain, reason)
             bench.store.add_event(STAGE, state.step, "error", "quarantine", reason, domain=domain)
             bench.console.warn(f"domain {domain} is quarantined: {reason}")
     return position, replace(state, fault_streak=streaks)
@@ -179,10 +180,8 @@ def fault_streaks(before: Mapping[str, int], groups: Sequence[Group]) -> dict[st
     return streaks
 
 
-def _faults(groups: Sequence[Group], domain: str):
-    return (
-        v.error for g in groups if g.task.domain == domain for v in g.verdicts if isinstance(v, Faulted)
-    )
+def _faults(groups: Sequence[Group], domain: str) -> Iterator[str]:
+    return (v.error for g in groups if g.task.domain == domain for v in g.verdicts if isinstance(v, Faulted))
 
 
 def _speed(groups: Sequence[Group], began: float, collected: float) -> dict[str, float]:

@@ -68,7 +68,13 @@ def train_sft(bench: Workbench, curriculum: Curriculum, settings: SftSettings, s
             tokens_trained=state.tokens_trained + trained,
         )
         took = time.monotonic() - began
-        figures = {"loss": loss, "lr": lr, "grad_norm": norm, "seconds": took, "tokens_per_second": trained / took}
+        figures = {
+            "loss": loss,
+            "lr": lr,
+            "grad_norm": norm,
+            "seconds": took,
+            "tokens_per_second": trained / took,
+        }
         bench.record(STAGE, state.step, settings.steps, {"": figures})
     state = replace(state, finished=not bench.stop.asked or state.step >= settings.steps)
     bench.save(state, optimiser, keep=1)
@@ -92,7 +98,7 @@ def _trees(policy: Policy, tasks: Sequence[Task]) -> list[Tree]:
             "no task of this step has a gold answer to learn from",
             got=sorted({t.domain for t in tasks}),
             expected="domains whose tasks carry a gold answer",
-            next_step="leave the sft stage out (stages = [\"rl\"]) or choose other domains",
+            next_step='leave the sft stage out (stages = ["rl"]) or choose other domains',
         )
     return trees
 

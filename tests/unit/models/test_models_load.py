@@ -9,7 +9,9 @@ from burnish.records import Message
 
 
 def tiny(**changes):
-    return ModelSettings(name="tiny", dtype="float32", tiny_layers=1, tiny_hidden=32, tiny_intermediate=64, **changes)
+    return ModelSettings(
+        name="tiny", dtype="float32", tiny_layers=1, tiny_hidden=32, tiny_intermediate=64, **changes
+    )
 
 
 def test_tiny_is_a_function_of_its_seed():
@@ -19,7 +21,9 @@ def test_tiny_is_a_function_of_its_seed():
 
 
 def test_tiny_has_between_one_and_three_million_parameters_by_default():
-    count = sum(p.numel() for p in load_policy(ModelSettings(name="tiny", dtype="float32")).model.parameters())
+    count = sum(
+        p.numel() for p in load_policy(ModelSettings(name="tiny", dtype="float32")).model.parameters()
+    )
     assert 1e6 < count < 3e6
 
 
@@ -35,7 +39,10 @@ def test_prompt_and_completion_survive_the_tokenizer(tiny_policy):
 def test_grouped_attention_equals_stock_attention(tiny_policy):
     ids = torch.arange(20, 30)[None]
     mask = torch.ones(10, 10, dtype=torch.bool).tril()[None, None]
-    ours = hidden_states(tiny_policy.causal, ids, mask, torch.arange(10)[None]) @ output_weight(tiny_policy.causal).T
+    ours = (
+        hidden_states(tiny_policy.causal, ids, mask, torch.arange(10)[None])
+        @ output_weight(tiny_policy.causal).T
+    )
     tiny_policy.causal.set_attn_implementation("eager")
     try:
         theirs = tiny_policy.causal(input_ids=ids).logits

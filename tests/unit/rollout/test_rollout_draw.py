@@ -6,7 +6,10 @@ from burnish.rollout.draw import draw, inverse_cdf
 
 def test_inverse_cdf_walks_through_the_vocabulary_in_order():
     mass = torch.tensor([[1.0, 2.0, 0.0, 1.0]])
-    picks = [int(inverse_cdf(mass, torch.tensor([u], dtype=torch.float64))[0]) for u in (0, 0.2, 0.25, 0.7, 0.75, 0.99)]
+    picks = [
+        int(inverse_cdf(mass, torch.tensor([u], dtype=torch.float64))[0])
+        for u in (0, 0.2, 0.25, 0.7, 0.75, 0.99)
+    ]
     assert picks == [0, 0, 1, 1, 3, 3]
 
 

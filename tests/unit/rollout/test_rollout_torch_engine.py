@@ -47,7 +47,9 @@ def test_streams_differ_between_samples_and_seeds(engine, tiny_policy):
 
 
 def test_length_stop_is_told_apart(engine, tiny_policy):
-    (samples,) = engine.generate([Request(tiny_policy.encode([Message("user", "x")]), (1.0,) * 8, 3, (1, "b"))])
+    (samples,) = engine.generate(
+        [Request(tiny_policy.encode([Message("user", "x")]), (1.0,) * 8, 3, (1, "b"))]
+    )
     for sample in samples:
         ended = sample.token_ids[-1] in tiny_policy.stop_ids
         assert sample.stop is (StopReason.EOS if ended else StopReason.LENGTH)
@@ -56,7 +58,9 @@ def test_length_stop_is_told_apart(engine, tiny_policy):
 
 def test_own_limits_of_requests_in_one_batch(engine, tiny_policy):
     prompt = tiny_policy.encode([Message("user", "x")])
-    short, long = engine.generate([Request(prompt, (1.0,), 2, (1, "c")), Request(prompt, (1.0,), 9, (1, "d"))])
+    short, long = engine.generate(
+        [Request(prompt, (1.0,), 2, (1, "c")), Request(prompt, (1.0,), 9, (1, "d"))]
+    )
     assert len(short[0].token_ids) <= 2 < len(long[0].token_ids)
 
 

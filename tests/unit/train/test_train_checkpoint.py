@@ -25,7 +25,9 @@ PLAN = OptimiserPlan(10, 1e-3, 0, "constant", 0.0, (0.9, 0.95), 0.0, 1.0)
 
 def state(version, **changes):
     scales = DomainScales().update({"d": [[0.0, 1.0]]}, 0.9)
-    return RunState("rl", version, False, version, 4 * version, {"step": version}, scales, {"d": 1}, **changes)
+    return RunState(
+        "rl", version, False, version, 4 * version, {"step": version}, scales, {"d": 1}, **changes
+    )
 
 
 def save(tmp_path, policy, version=1):

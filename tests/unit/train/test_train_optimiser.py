@@ -8,7 +8,16 @@ from burnish.train.optimiser import MasterOptimiser, OptimiserPlan, learning_rat
 
 
 def plan(**changes):
-    base = dict(steps=10, lr=1.0, warmup=4, schedule="cosine", floor=0.1, betas=(0.9, 0.95), weight_decay=0.1, max_grad_norm=1.0)
+    base = {
+        "steps": 10,
+        "lr": 1.0,
+        "warmup": 4,
+        "schedule": "cosine",
+        "floor": 0.1,
+        "betas": (0.9, 0.95),
+        "weight_decay": 0.1,
+        "max_grad_norm": 1.0,
+    }
     return OptimiserPlan(**{**base, **changes})
 
 
@@ -16,7 +25,7 @@ def test_learning_rate_rises_then_falls_to_the_floor():
     rates = [learning_rate(plan(), s) for s in range(10)]
     assert rates[:5] == pytest.approx([0.2, 0.4, 0.6, 0.8, 1.0])
     assert rates[-1] == pytest.approx(0.1)
-    assert all(a >= b for a, b in zip(rates[4:], rates[5:], strict=False))
+    assert rates[4:] == sorted(rates[4:], reverse=True)
 
 
 def test_constant_and_linear_schedules():
@@ -79,6 +88,9 @@ def test_state_round_trip_continues_identically():
 
 def test_state_of_another_model_is_refused():
     a, b = torch.nn.Linear(2, 2), torch.nn.Linear(3, 3)
-    one, two = (MasterOptimiser(dict(m.named_parameters()), masters_of(dict(m.named_parameters())), plan()) for m in (a, b))
+    one, two = (
+        MasterOptimiser(dict(m.named_parameters()), masters_of(dict(m.named_parameters())), plan())
+        for m in (a, b)
+    )
     with pytest.raises(ModelError, match="another model"):
         one.restore(two.state())

@@ -8,7 +8,9 @@ from burnish.train.tree import Tree, micro_batches, pack
 
 PLAN = OptimiserPlan(10, 1e-3, 2, "constant", 0.1, (0.9, 0.95), 0.0, 1.0)
 tokens = st.lists(st.integers(5, 200), min_size=1, max_size=9).map(tuple)
-trees = st.lists(st.builds(Tree, tokens, st.lists(tokens, min_size=1, max_size=4).map(tuple)), min_size=1, max_size=6)
+trees = st.lists(
+    st.builds(Tree, tokens, st.lists(tokens, min_size=1, max_size=4).map(tuple)), min_size=1, max_size=6
+)
 
 
 def gradients(policy, batches, weights_of):
@@ -30,7 +32,9 @@ def test_tree_equals_separate_sequences_in_loss_and_every_gradient(fresh_policy)
         return torch.cat([weight[starts[a] : starts[b]] for a, b in (owners[i] for i in packed.trees)])
 
     joint = gradients(fresh_policy, micro_batches(forest, 64), lambda p: spread(p, [(0, 3), (3, 5)]))
-    single = gradients(fresh_policy, micro_batches(apart, 40), lambda p: spread(p, [(i, i + 1) for i in range(5)]))
+    single = gradients(
+        fresh_policy, micro_batches(apart, 40), lambda p: spread(p, [(i, i + 1) for i in range(5)])
+    )
     for name, gradient in joint.items():
         scale = single[name].abs().max().clamp(min=1e-8)
         assert (gradient - single[name]).abs().max() / scale < 1e-5, name
@@ -44,7 +48,7 @@ def test_every_completion_token_appears_once(forest, budget):
     for p in packed:
         expected = [t for i in p.trees for c in forest[i].completions for t in c]
         assert p.targets.tolist() == expected
-        fits = p.ids.numel() <= max(budget, max(t.tokens for t in forest))
+        fits = p.ids.numel() <= max(budget, *(t.tokens for t in forest))
         assert fits
 
 

@@ -50,7 +50,11 @@ def split(update):
 
     return GroupUpdate(
         update.group,
-        tuple(Branch(b.sample, b.advantage, b.weight / b.count, 1) for b in update.branches for _ in range(b.count)),
+        tuple(
+            Branch(b.sample, b.advantage, b.weight / b.count, 1)
+            for b in update.branches
+            for _ in range(b.count)
+        ),
     )
 
 
@@ -98,7 +102,7 @@ def test_gradient_pushes_towards_the_rewarded_completion(fresh_policy):
     gradients, _ = gradient(fresh_policy, groups)
     with torch.no_grad():
         for name, parameter in fresh_policy.trainable().items():
-            parameter -= 0.5 * gradients[name]
+            parameter.sub_(0.5 * gradients[name])
     after = logprobs()
     assert after[0] > before[0]
     assert after[1] < before[1]
