@@ -36,7 +36,7 @@ def load_recipe(path: str | Path, overrides: Mapping[str, Any] | None = None) ->
 
 
 def build_recipe(
-    data: dict[str, Any], overrides: Mapping[str, Any], source: str = "the command line"
+    data: dict[str, Any], overrides: Mapping[str, Any] | None = None, source: str = "the command line"
 ) -> Recipe:
     """A validated recipe from plain data and overrides; `source` names the data in errors.
 
@@ -44,7 +44,7 @@ def build_recipe(
         RecipeError: something is wrong; all problems at once.
     """
     laid_over: dict[str, Any] = {}
-    overridden = apply_overrides(laid_over, overrides)
+    overridden = apply_overrides(laid_over, overrides or {})
     resolve_paths(laid_over, Path.cwd())
     merged = _merge(data, laid_over, set(overridden))
     unfit = _unfit(merged, ())

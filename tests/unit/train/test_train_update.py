@@ -1,4 +1,5 @@
 import math
+from dataclasses import replace
 
 import pytest
 import torch
@@ -77,7 +78,7 @@ def test_micro_batch_size_changes_no_gradient(fresh_policy):
 
 def test_groups_without_signal_and_unscored_samples_leave_no_trace(fresh_policy):
     mixed = group(0, [1.0, 0.0], [(10, 11), (12,)])
-    flat = group(1, [1.0, 1.0], [(20, 21), (22,)])
+    flat = group(1, [1.0, 1.0], [(20, 21), (22,)], "other")
     only, _ = gradient(fresh_policy, [mixed])
     both, _ = gradient(fresh_policy, [mixed, flat])
     for name in only:
@@ -89,7 +90,6 @@ def test_groups_without_signal_and_unscored_samples_leave_no_trace(fresh_policy)
 
 
 def test_gradient_pushes_towards_the_rewarded_completion(fresh_policy):
-    groups = [group(0, [1.0, 0.0], [(10,), (11,)])]
     from burnish.train.logprobs import packed_logprobs
     from burnish.train.tree import Tree, micro_batches
 
@@ -99,6 +99,9 @@ def test_gradient_pushes_towards_the_rewarded_completion(fresh_policy):
             return packed_logprobs(fresh_policy.causal, packed)
 
     before = logprobs()
+    (start,) = [group(0, [1.0, 0.0], [(10,), (11,)])]
+    drawn = tuple(sample(i, s.token_ids, float(before[i])) for i, s in enumerate(start.samples))
+    groups = [replace(start, samples=drawn)]
     gradients, _ = gradient(fresh_policy, groups)
     with torch.no_grad():
         for name, parameter in fresh_policy.trainable().items():
