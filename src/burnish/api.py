@@ -18,7 +18,7 @@ from burnish.recipe import Recipe
 from burnish.recipe import load_recipe as _load_recipe
 
 if TYPE_CHECKING:
-    from burnish.evaluate.evaluation import Evaluation
+    from burnish.evaluation.evaluation import Evaluation
     from burnish.observe.console import Console
     from burnish.pipeline import RunResult
 

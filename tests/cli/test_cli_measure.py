@@ -7,8 +7,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from burnish.evaluate.evaluation import DomainOutcome, Evaluation, save_evaluation
-from burnish.evaluate.plan import EvaluationPlan
+from burnish.evaluation.evaluation import DomainOutcome, Evaluation, save_evaluation
+from burnish.evaluation.plan import EvaluationPlan
 from burnish.recipe import load_recipe
 
 DOMAIN = "reasoning-gym/arithmetic/chain_sum"

@@ -164,7 +164,7 @@ def test_a_run_with_only_broken_graders_ends_with_a_clear_error(tmp_path):
 
 
 def test_nan_stops_the_run_and_keeps_the_last_good_checkpoint(tmp_path, monkeypatch):
-    import burnish.train.update as update
+    from burnish.training import update
 
     real, calls = update.packed_logprobs, []
 
@@ -174,10 +174,16 @@ def test_nan_stops_the_run_and_keeps_the_last_good_checkpoint(tmp_path, monkeypa
         return out * float("nan") if len(calls) > 2 else out
 
     monkeypatch.setattr(update, "packed_logprobs", poisoned)
-    settings = recipe(rl={"steps": 30, "checkpoint_every": 1}, rollout={"samples": 16}, sft={"steps": 40})
-    with pytest.raises(TrainingError, match="basic_arithmetic"):
-        burnish.train(settings, tmp_path / "run", console=QUIET)
-    from burnish.train.checkpoint import newest_checkpoint, read_masters
+
+    def half(task, sample):
+        return Scored(float(sample.index % 2), bool(sample.index % 2))
+
+    settings = build_recipe(
+        {**BASE, "domains": {"train": ["test/broken"]}, "rl": {"steps": 9, "checkpoint_every": 1}}
+    )
+    with pytest.raises(TrainingError, match="test/broken:train"):
+        burnish.train(settings, tmp_path / "run", domains=[Broken(grade=half)], console=QUIET)
+    from burnish.training.checkpoint import newest_checkpoint, read_masters
 
     newest = newest_checkpoint(tmp_path / "run" / "checkpoints")
     assert newest is not None

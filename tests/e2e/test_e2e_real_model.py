@@ -9,7 +9,7 @@ from burnish.models.settings import ModelSettings
 from burnish.records import Message
 from burnish.rollout.engine import Request
 from burnish.rollout.torch_engine import TorchEngine
-from burnish.train.optimiser import masters_of
+from burnish.training.optimiser import masters_of
 
 
 @pytest.fixture(scope="module")

@@ -76,7 +76,7 @@ def test_samples_metrics_and_report_are_kept(run):
 def test_the_checkpoint_evaluates_like_the_run(run):
     folder, summary = run
     evaluation = burnish.evaluate(folder, build_recipe(RECIPE), console=Console(quiet=True))
-    from burnish.evaluate.summary import summarise
+    from burnish.evaluation.summary import summarise
 
     again = summarise([evaluation])["evaluations"][0]["greedy"]["macro"]["value"]
     assert again == pytest.approx(summary["evaluations"][2]["greedy"]["macro"]["value"], abs=0.02)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from burnish.evaluate.statistics import (
+from burnish.evaluation.statistics import (
     domain_interval,
     holm,
     paired_change,

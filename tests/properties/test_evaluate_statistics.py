@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from burnish.evaluate.statistics import (
+from burnish.evaluation.statistics import (
     domain_interval,
     holm,
     mcnemar,

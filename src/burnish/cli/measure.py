@@ -13,7 +13,7 @@ from burnish.cli.output import make_console, print_json
 from burnish.errors import RecipeError, RunError
 
 if TYPE_CHECKING:
-    from burnish.evaluate.evaluation import Evaluation
+    from burnish.evaluation.evaluation import Evaluation
     from burnish.observe.console import Console
     from burnish.recipe import Recipe
 
@@ -74,7 +74,7 @@ def compare(
     set_: Overrides = (),
 ) -> int:
     """Compare two models, or two saved evaluations, on the same tasks: differences with paired intervals."""
-    from burnish.evaluate.evaluation import load_evaluation  # noqa: PLC0415 - loads numpy
+    from burnish.evaluation.evaluation import load_evaluation  # noqa: PLC0415 - loads numpy
 
     console = make_console(json=json, quiet=quiet)
     saved = [name.endswith(".json") for name in (first, second)]
@@ -175,7 +175,7 @@ def _told_apart(pair: Sequence[Evaluation]) -> list[Evaluation]:
 
 
 def _show(evaluations: Sequence[Evaluation], console: Console, json: bool) -> None:
-    from burnish.evaluate.summary import summarise  # noqa: PLC0415 - loads numpy
+    from burnish.evaluation.summary import summarise  # noqa: PLC0415 - loads numpy
     from burnish.observe import print_summary  # noqa: PLC0415
 
     summary = summarise(evaluations)

@@ -15,8 +15,8 @@ from burnish.pipeline.parts import domains_of, engine_of, entries, threads
 from burnish.recipe import Recipe
 from burnish.records import Split, Task
 from burnish.rollout.engine import Request
-from burnish.train.logprobs import packed_logprobs
-from burnish.train.tree import Tree, micro_batches
+from burnish.training.logprobs import packed_logprobs
+from burnish.training.tree import Tree, micro_batches
 
 _RUNTIME_BYTES = 700 << 20
 """Interpreter, torch, transformers and task generators."""

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from burnish.errors import RunError
 from burnish.store.rundir import RunDir
-from burnish.train.checkpoint import is_complete, read_state
+from burnish.training.checkpoint import is_complete, read_state
 
 
 def export(run_dir: Path, dest: Path, stage: str | None = None) -> Path:

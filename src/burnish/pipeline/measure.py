@@ -10,11 +10,11 @@ from pathlib import Path
 from burnish.domains.base import Domain
 from burnish.domains.prefetch import TaskPool
 from burnish.domains.registry import DomainSet
-from burnish.evaluate.cost import RunShape
-from burnish.evaluate.evaluation import Evaluation
-from burnish.evaluate.plan import EvaluationPlan
-from burnish.evaluate.probe import ProbeReport, ProbeSettings, grid, probe
-from burnish.evaluate.suite import evaluate
+from burnish.evaluation.cost import RunShape
+from burnish.evaluation.evaluation import Evaluation
+from burnish.evaluation.plan import EvaluationPlan
+from burnish.evaluation.probe import ProbeReport, ProbeSettings, grid, probe
+from burnish.evaluation.suite import evaluate
 from burnish.models.load import load_policy
 from burnish.models.policy import Policy
 from burnish.observe.console import Console
@@ -23,7 +23,7 @@ from burnish.pipeline.tasks import RunTasks
 from burnish.recipe import Recipe
 from burnish.records import Split, Task
 from burnish.rollout.torch_engine import TorchEngine
-from burnish.train.checkpoint import newest_checkpoint
+from burnish.training.checkpoint import newest_checkpoint
 
 
 def resolve_model(name: str) -> str:

@@ -13,13 +13,13 @@ from burnish.curriculum.base import Policy as Curriculum
 from burnish.curriculum.base import build as build_curriculum
 from burnish.domains.base import Domain
 from burnish.domains.registry import DomainSet, build_domains
-from burnish.evaluate.plan import EvaluationPlan
-from burnish.evaluate.suite import Entry
+from burnish.evaluation.plan import EvaluationPlan
+from burnish.evaluation.suite import Entry
 from burnish.models.policy import Policy
 from burnish.recipe import Recipe
 from burnish.records import Split
 from burnish.rollout.torch_engine import TorchEngine
-from burnish.train.update import Reference
+from burnish.training.update import Reference
 
 
 def entries(domains: DomainSet) -> list[Entry]:

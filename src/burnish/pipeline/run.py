@@ -16,13 +16,14 @@ from burnish.domains.base import Domain
 from burnish.domains.prefetch import TaskPool
 from burnish.domains.registry import DomainSet
 from burnish.errors import BurnishError, Interrupted, RunError
-from burnish.evaluate.evaluation import Evaluation, load_evaluation, save_evaluation
-from burnish.evaluate.suite import evaluate, split_modes
-from burnish.evaluate.summary import summarise
+from burnish.evaluation.evaluation import Evaluation, load_evaluation, save_evaluation
+from burnish.evaluation.suite import evaluate, split_modes
+from burnish.evaluation.summary import summarise
 from burnish.models.load import load_policy
 from burnish.observe.console import Console
 from burnish.observe.report import build_report
 from burnish.observe.tables import print_summary
+from burnish.observe.text import percent
 from burnish.pipeline.parts import (
     curriculum_of,
     domains_of,
@@ -40,14 +41,14 @@ from burnish.store.environment import collect_environment
 from burnish.store.files import write_json_atomic
 from burnish.store.rundir import RunDir
 from burnish.store.runstore import RunStore
-from burnish.train.checkpoint import is_complete, newest_checkpoint, read_masters, read_state
-from burnish.train.collect import Collector
-from burnish.train.optimiser import masters_of
-from burnish.train.rl import Learner, prompt_text, train_rl
-from burnish.train.sft import train_sft
-from burnish.train.signals import StopRequest
-from burnish.train.stage import Workbench
-from burnish.train.state import RunState
+from burnish.training.checkpoint import is_complete, newest_checkpoint, read_masters, read_state
+from burnish.training.collect import Collector
+from burnish.training.optimiser import masters_of
+from burnish.training.rl import Learner, prompt_text, train_rl
+from burnish.training.sft import train_sft
+from burnish.training.signals import StopRequest
+from burnish.training.stage import Workbench
+from burnish.training.state import RunState
 
 BYTES_PER_PARAMETER_ON_DISK = 20
 """Room for one checkpoint with optimiser state and two without."""
@@ -287,7 +288,7 @@ def _evaluate(run: _Run, name: str) -> None:
         )  # fmt: skip
     for group in groups:
         greedy, sampled = split_modes(group)
-        run.bench.store.add_group(name, 0, group, prompt_text(group.task))
+        run.bench.store.add_group(f"evaluate {name}", 0, group, prompt_text(group.task))
         run.bench.store.add_evaluation(name, "greedy", greedy)
         run.bench.store.add_evaluation(name, "sampled", sampled)
     run.bench.store.add_stage(
@@ -297,10 +298,8 @@ def _evaluate(run: _Run, name: str) -> None:
     run.evaluations.append(evaluation)
     _write_summary(run)
     macro = summarise([evaluation])["evaluations"][0]
-    run.console.say(
-        f"{name}: accuracy sampled {macro['sampled']['macro']['value']:.3f}, "
-        f"greedy {macro['greedy']['macro']['value']:.3f}"
-    )
+    sampled, greedy = (percent(macro[mode]["macro"]["value"]) for mode in ("sampled", "greedy"))
+    run.console.say(f"{name}: accuracy {sampled} sampled, {greedy} greedy")
 
 
 def _write_summary(run: _Run) -> dict[str, Any]:

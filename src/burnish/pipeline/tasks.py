@@ -12,7 +12,7 @@ from burnish.models.policy import Policy
 from burnish.observe.console import Console
 from burnish.records import Split, Task
 from burnish.store.runstore import RunStore
-from burnish.train.stage import Place
+from burnish.training.stage import Place
 
 FAILURES_SHOWN = 3
 

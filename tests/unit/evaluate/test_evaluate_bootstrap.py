@@ -4,7 +4,7 @@ import time
 import numpy as np
 import pytest
 
-from burnish.evaluate.statistics import (
+from burnish.evaluation.statistics import (
     bootstrap_mean,
     paired_two_level_bootstrap,
     paired_values,

@@ -3,7 +3,7 @@ import math
 import numpy as np
 import pytest
 
-from burnish.evaluate.statistics import (
+from burnish.evaluation.statistics import (
     Interval,
     avg_at_k,
     domain_interval,

@@ -6,12 +6,12 @@ import pytest
 from evaluate_fakes import Numbers, ScriptedEngine, encode, judge, right, wrong
 
 from burnish.errors import DomainError, ModelError
-from burnish.evaluate.cost import RunShape, estimate
-from burnish.evaluate.intervals import Interval
-from burnish.evaluate.plan import EvaluationPlan
-from burnish.evaluate.probe import ProbeSettings, grid, mixed_interval, probe
-from burnish.evaluate.statistics import wilson
-from burnish.evaluate.verdicts import Evidence, Kind, classify
+from burnish.evaluation.cost import RunShape, estimate
+from burnish.evaluation.intervals import Interval
+from burnish.evaluation.plan import EvaluationPlan
+from burnish.evaluation.probe import ProbeSettings, grid, mixed_interval, probe
+from burnish.evaluation.statistics import wilson
+from burnish.evaluation.verdicts import Evidence, Kind, classify
 
 PLAN = EvaluationPlan(tasks=32, samples=4, max_tokens=9)
 SETTINGS = ProbeSettings(shape=RunShape(steps=10, prompts_per_step=5, samples=4))

@@ -4,7 +4,7 @@ import math
 import numpy as np
 import pytest
 
-from burnish.evaluate.statistics import (
+from burnish.evaluation.statistics import (
     holm,
     mcnemar,
     paired_change,

@@ -5,8 +5,8 @@ import pytest
 from evaluate_fakes import Numbers, ScriptedEngine, encode, judge, right, wrong
 
 from burnish.errors import DomainError, RecipeError
-from burnish.evaluate.plan import EvaluationPlan
-from burnish.evaluate.suite import evaluate, fetch_tasks, split_modes
+from burnish.evaluation.plan import EvaluationPlan
+from burnish.evaluation.suite import evaluate, fetch_tasks, split_modes
 from burnish.records import Scored, Split
 
 PLAN = EvaluationPlan(tasks=6, samples=3, seed=11, max_tokens=9, batch_requests=4)

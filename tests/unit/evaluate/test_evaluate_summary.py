@@ -5,16 +5,16 @@ import numpy as np
 import pytest
 
 from burnish.errors import RunError
-from burnish.evaluate.compare import compare
-from burnish.evaluate.evaluation import (
+from burnish.evaluation.compare import compare
+from burnish.evaluation.evaluation import (
     DomainOutcome,
     Evaluation,
     evaluation_path,
     load_evaluation,
     save_evaluation,
 )
-from burnish.evaluate.plan import EvaluationPlan
-from burnish.evaluate.summary import summarise
+from burnish.evaluation.plan import EvaluationPlan
+from burnish.evaluation.summary import summarise
 
 NAN = math.nan
 PLAN = EvaluationPlan(tasks=40, samples=4, resamples=300)

@@ -2,7 +2,7 @@ import math
 
 from evaluate_fakes import Numbers, judge
 
-from burnish.evaluate.trivial import AGENTS, best_trivial, trivial_scores
+from burnish.evaluation.trivial import AGENTS, best_trivial, trivial_scores
 from burnish.records import Sample, Scored, Split
 
 

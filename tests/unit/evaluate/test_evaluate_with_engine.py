@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from evaluate_fakes import Numbers
 
-from burnish.evaluate.plan import EvaluationPlan
-from burnish.evaluate.suite import evaluate, fetch_tasks
+from burnish.evaluation.plan import EvaluationPlan
+from burnish.evaluation.suite import evaluate, fetch_tasks
 from burnish.models.load import load_policy
 from burnish.models.settings import ModelSettings
 from burnish.records import Scored

@@ -8,7 +8,7 @@ from burnish.algorithms.scales import DomainScales
 from burnish.errors import RunError
 from burnish.models.load import load_policy
 from burnish.models.settings import ModelSettings
-from burnish.train.checkpoint import (
+from burnish.training.checkpoint import (
     is_complete,
     newest_checkpoint,
     prune,
@@ -17,8 +17,8 @@ from burnish.train.checkpoint import (
     read_state,
     save_checkpoint,
 )
-from burnish.train.optimiser import MasterOptimiser, OptimiserPlan, masters_of
-from burnish.train.state import RunState
+from burnish.training.optimiser import MasterOptimiser, OptimiserPlan, masters_of
+from burnish.training.state import RunState
 
 PLAN = OptimiserPlan(10, 1e-3, 0, "constant", 0.0, (0.9, 0.95), 0.0, 1.0)
 

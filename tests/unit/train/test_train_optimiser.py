@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from burnish.errors import ModelError
-from burnish.train.optimiser import MasterOptimiser, OptimiserPlan, learning_rate, masters_of
+from burnish.training.optimiser import MasterOptimiser, OptimiserPlan, learning_rate, masters_of
 
 
 def plan(**changes):

@@ -2,9 +2,9 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from burnish.train.logprobs import packed_logprobs, token_logprobs
-from burnish.train.optimiser import MasterOptimiser, OptimiserPlan, masters_of
-from burnish.train.tree import Tree, micro_batches, pack
+from burnish.training.logprobs import packed_logprobs, token_logprobs
+from burnish.training.optimiser import MasterOptimiser, OptimiserPlan, masters_of
+from burnish.training.tree import Tree, micro_batches, pack
 
 PLAN = OptimiserPlan(10, 1e-3, 2, "constant", 0.1, (0.9, 0.95), 0.0, 1.0)
 tokens = st.lists(st.integers(5, 200), min_size=1, max_size=9).map(tuple)

@@ -17,8 +17,8 @@ from burnish.algorithms.base import Algorithm, TokenBatch, TokenLoss
 from burnish.errors import TrainingError
 from burnish.models.policy import Policy
 from burnish.records import Group, Sample
-from burnish.train.logprobs import packed_logprobs
-from burnish.train.tree import Packed, Tree, micro_batches
+from burnish.training.logprobs import packed_logprobs
+from burnish.training.tree import Packed, Tree, micro_batches
 
 
 @dataclass(frozen=True, slots=True)

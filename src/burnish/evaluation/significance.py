@@ -16,8 +16,8 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from burnish.evaluate.bootstrap import bootstrap_mean, paired_values
-from burnish.evaluate.intervals import NOTHING, Floats, Interval, domain_interval, task_means
+from burnish.evaluation.bootstrap import bootstrap_mean, paired_values
+from burnish.evaluation.intervals import NOTHING, Floats, Interval, domain_interval, task_means
 from burnish.randomness import stream_key, uniforms
 
 _FLIPS_AT_ONCE = 1 << 18

@@ -14,11 +14,11 @@ from burnish.models.policy import Policy
 from burnish.observe.console import Console
 from burnish.records import Split, Task
 from burnish.store.runstore import RunStore
-from burnish.train.checkpoint import prune, read_optimiser, save_checkpoint
-from burnish.train.memory import release_unused
-from burnish.train.optimiser import MasterOptimiser, OptimiserPlan
-from burnish.train.signals import StopRequest
-from burnish.train.state import RunState
+from burnish.training.checkpoint import prune, read_optimiser, save_checkpoint
+from burnish.training.memory import release_unused
+from burnish.training.optimiser import MasterOptimiser, OptimiserPlan
+from burnish.training.signals import StopRequest
+from burnish.training.state import RunState
 
 Place = tuple[str, Split, int, int]
 """Position of a task: domain, split, level, index."""

@@ -24,13 +24,13 @@ from burnish.curriculum.base import Draw, Outcome
 from burnish.curriculum.base import Policy as Curriculum
 from burnish.recipe import RlSettings
 from burnish.records import Faulted, Group, Scored, Task
-from burnish.train.collect import Collector, reward_batch
-from burnish.train.metrics import by_domain, merge_update
-from burnish.train.optimiser import OptimiserPlan, learning_rate
-from burnish.train.sft import places
-from burnish.train.stage import Deadline, Workbench
-from burnish.train.state import RunState
-from burnish.train.update import GroupUpdate, Reference, accumulate, distinct
+from burnish.training.collect import Collector, reward_batch
+from burnish.training.metrics import by_domain, merge_update
+from burnish.training.optimiser import OptimiserPlan, learning_rate
+from burnish.training.sft import places
+from burnish.training.stage import Deadline, Workbench
+from burnish.training.state import RunState
+from burnish.training.update import GroupUpdate, Reference, accumulate, distinct
 
 STAGE = "rl"
 FAULTS_TO_QUARANTINE = 3
@@ -162,7 +162,7 @@ def _quarantine(
     """Stop drawing from domains whose graders do nothing but fault, and say so."""
     streaks = fault_streaks(state.fault_streak, groups)
     for domain, streak in streaks.items():
-        if streak == FAULTS_TO_QUARANTINE:
+        if streak >= FAULTS_TO_QUARANTINE > state.fault_streak.get(domain, 0):
             error = next(_faults(groups, domain))
             reason = f"{streak} groups in a row without a verdict; the last fault: {error}"
             position = curriculum.quarantine(position, domain, reason)

@@ -18,15 +18,15 @@ from numpy.typing import NDArray
 
 from burnish.domains.base import Domain
 from burnish.errors import DomainError, ModelError
-from burnish.evaluate.advice import recommend
-from burnish.evaluate.cells import Cell, by_domain, table_order
-from burnish.evaluate.cost import Cost, RunShape, estimate
-from burnish.evaluate.evaluation import DomainOutcome, Evaluation
-from burnish.evaluate.intervals import NOTHING, Interval, counts, domain_interval, mixed_share, wilson
-from burnish.evaluate.plan import Encode, EvaluationPlan, Fetch, Judge
-from burnish.evaluate.suite import evaluate, fetch_tasks, wanted
-from burnish.evaluate.trivial import TrivialScore, best_trivial, trivial_scores
-from burnish.evaluate.verdicts import Class, Evidence, Kind, Thresholds, classify
+from burnish.evaluation.advice import recommend
+from burnish.evaluation.cells import Cell, by_domain, table_order
+from burnish.evaluation.cost import Cost, RunShape, estimate
+from burnish.evaluation.evaluation import DomainOutcome, Evaluation
+from burnish.evaluation.intervals import NOTHING, Interval, counts, domain_interval, mixed_share, wilson
+from burnish.evaluation.plan import Encode, EvaluationPlan, Fetch, Judge
+from burnish.evaluation.suite import evaluate, fetch_tasks, wanted
+from burnish.evaluation.trivial import TrivialScore, best_trivial, trivial_scores
+from burnish.evaluation.verdicts import Class, Evidence, Kind, Thresholds, classify
 from burnish.records import Task
 from burnish.rewards.judge import judge as default_judge
 from burnish.rollout.engine import Engine

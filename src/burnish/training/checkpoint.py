@@ -25,7 +25,7 @@ from torch import Tensor
 from burnish.errors import RunError
 from burnish.models.export import save_pretrained
 from burnish.models.policy import Policy
-from burnish.train.state import RunState
+from burnish.training.state import RunState
 
 MANIFEST = "manifest.json"
 FORMAT = 1

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from burnish.evaluate.cells import Cell, best_cells
-from burnish.evaluate.cost import Cost
-from burnish.evaluate.verdicts import Kind, percent
+from burnish.evaluation.cells import Cell, best_cells
+from burnish.evaluation.cost import Cost
+from burnish.evaluation.verdicts import Kind, percent
 
 _NAMED = 5
 """Names spelled out in a sentence."""

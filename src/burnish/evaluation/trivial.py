@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from functools import partial
 
 from burnish.domains.base import Domain
-from burnish.evaluate.intervals import Interval, wilson
-from burnish.evaluate.plan import Judge
+from burnish.evaluation.intervals import Interval, wilson
+from burnish.evaluation.plan import Judge
 from burnish.records import Faulted, Sample, Scored, Task
 
 ALARM = 0.1

@@ -3,13 +3,13 @@
 Everything is numpy on float64; outcomes are 1, 0 or NaN (no outcome).
 """
 
-from burnish.evaluate.bootstrap import (
+from burnish.evaluation.bootstrap import (
     bootstrap_mean,
     paired_two_level_bootstrap,
     paired_values,
     two_level_bootstrap,
 )
-from burnish.evaluate.intervals import (
+from burnish.evaluation.intervals import (
     NOTHING,
     Interval,
     avg_at_k,
@@ -21,7 +21,7 @@ from burnish.evaluate.intervals import (
     task_means,
     wilson,
 )
-from burnish.evaluate.significance import (
+from burnish.evaluation.significance import (
     holm,
     mcnemar,
     paired_change,

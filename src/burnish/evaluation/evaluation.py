@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from burnish.errors import RunError
-from burnish.evaluate.plan import EvaluationPlan
+from burnish.evaluation.plan import EvaluationPlan
 from burnish.records import Split
 
 FORMAT = 1

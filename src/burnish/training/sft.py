@@ -19,11 +19,11 @@ from burnish.errors import TrainingError
 from burnish.models.policy import Policy
 from burnish.recipe import SftSettings
 from burnish.records import Split, Task
-from burnish.train.logprobs import packed_logprobs
-from burnish.train.optimiser import OptimiserPlan, learning_rate
-from burnish.train.stage import Deadline, Place, Workbench
-from burnish.train.state import RunState
-from burnish.train.tree import Tree, micro_batches
+from burnish.training.logprobs import packed_logprobs
+from burnish.training.optimiser import OptimiserPlan, learning_rate
+from burnish.training.stage import Deadline, Place, Workbench
+from burnish.training.state import RunState
+from burnish.training.tree import Tree, micro_batches
 
 STAGE = "sft"
 

@@ -6,11 +6,11 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from burnish.evaluate.bootstrap import two_level_bootstrap
-from burnish.evaluate.compare import MODES, compare
-from burnish.evaluate.evaluation import DomainOutcome, Evaluation
-from burnish.evaluate.intervals import domain_interval, mean_pass_at_k
-from burnish.evaluate.plan import EvaluationPlan
+from burnish.evaluation.bootstrap import two_level_bootstrap
+from burnish.evaluation.compare import MODES, compare
+from burnish.evaluation.evaluation import DomainOutcome, Evaluation
+from burnish.evaluation.intervals import domain_interval, mean_pass_at_k
+from burnish.evaluation.plan import EvaluationPlan
 
 
 def summarise(evaluations: Sequence[Evaluation]) -> dict[str, Any]:

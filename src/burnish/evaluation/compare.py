@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from burnish.errors import RunError
-from burnish.evaluate.bootstrap import paired_two_level_bootstrap
-from burnish.evaluate.evaluation import DomainOutcome, Evaluation
-from burnish.evaluate.intervals import NOTHING
-from burnish.evaluate.plan import EvaluationPlan
-from burnish.evaluate.significance import (
+from burnish.evaluation.bootstrap import paired_two_level_bootstrap
+from burnish.evaluation.evaluation import DomainOutcome, Evaluation
+from burnish.evaluation.intervals import NOTHING
+from burnish.evaluation.plan import EvaluationPlan
+from burnish.evaluation.significance import (
     holm,
     paired_change,
     significantly_better,

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from burnish.evaluate.intervals import Interval
-from burnish.evaluate.verdicts import Kind
+from burnish.evaluation.intervals import Interval
+from burnish.evaluation.verdicts import Kind
 
 _KINDS = list(Kind)
 

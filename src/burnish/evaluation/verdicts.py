@@ -19,7 +19,7 @@ import math
 from dataclasses import dataclass
 from enum import StrEnum
 
-from burnish.evaluate.intervals import Interval
+from burnish.evaluation.intervals import Interval
 
 
 class Kind(StrEnum):

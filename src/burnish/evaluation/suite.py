@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 
 from burnish.domains.base import Domain
 from burnish.errors import DomainError
-from burnish.evaluate.evaluation import DomainOutcome, Evaluation
-from burnish.evaluate.plan import Encode, EvaluationPlan, Fetch, Judge
+from burnish.evaluation.evaluation import DomainOutcome, Evaluation
+from burnish.evaluation.plan import Encode, EvaluationPlan, Fetch, Judge
 from burnish.records import Abstained, Faulted, Group, Scored, Split, StopReason, Task, Verdict
 from burnish.rewards.judge import judge as default_judge
 from burnish.rollout.engine import Engine, Request
@@ -27,7 +27,7 @@ from burnish.rollout.engine import Engine, Request
 Entry = tuple[Domain, int, bool]
 """A domain, its level, and whether it is held out from training."""
 
-_log = logging.getLogger("burnish.evaluate")
+_log = logging.getLogger("burnish.evaluation")
 
 
 def fetch_tasks(domain: Domain, split: Split, level: int, count: int) -> list[Task]:

@@ -16,7 +16,7 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import NDArray
 
-from burnish.evaluate.intervals import NOTHING, Floats, Interval, t_quantile, task_means
+from burnish.evaluation.intervals import NOTHING, Floats, Interval, t_quantile, task_means
 from burnish.randomness import stream_key, uniforms
 
 _DRAWS_AT_ONCE = 1 << 15

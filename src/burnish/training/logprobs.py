@@ -13,7 +13,7 @@ from torch.utils.checkpoint import checkpoint
 from transformers import PreTrainedModel
 
 from burnish.models.policy import hidden_states, output_weight
-from burnish.train.tree import Packed
+from burnish.training.tree import Packed
 
 _CHUNK = 512
 
