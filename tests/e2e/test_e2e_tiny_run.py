@@ -16,19 +16,19 @@ RECIPE = {
     "model": {
         "name": "tiny",
         "tiny_layers": 2,
-        "tiny_hidden": 96,
-        "tiny_intermediate": 256,
+        "tiny_hidden": 128,
+        "tiny_intermediate": 384,
         "dtype": "float32",
     },
     "domains": {
         "instruction": "",
-        "train": ["reasoning-gym/algorithmic/letter_counting", "reasoning-gym/arithmetic/basic_arithmetic"],
-        "held_out": ["reasoning-gym/arithmetic/products"],
+        "train": ["reasoning-gym/algorithmic/letter_counting", "reasoning-gym/arithmetic/products"],
+        "held_out": ["reasoning-gym/arithmetic/gcd"],
     },
     "rollout": {"samples": 8, "max_tokens": 6, "task_workers": 0},
     "algorithm": {"kl_coef": 0.0},
-    "sft": {"steps": 40, "batch": 16, "lr": 2e-3},
-    "rl": {"steps": 30, "prompts_per_step": 8, "lr": 1e-3, "warmup": 2},
+    "sft": {"steps": 80, "batch": 16, "lr": 2e-3},
+    "rl": {"steps": 90, "prompts_per_step": 8, "lr": 5e-4, "schedule": "linear"},
     "evaluate": {"tasks": 32, "samples": 4, "resamples": 500},
 }
 
@@ -52,7 +52,7 @@ def test_summary_has_the_promised_shape(run):
     folder, summary = run
     assert json.loads((folder / "summary.json").read_text()) == summary
     assert [e["name"] for e in summary["evaluations"]] == ["before", "sft", "rl"]
-    cell = summary["evaluations"][2]["greedy"]["domains"]["reasoning-gym/arithmetic/products"]
+    cell = summary["evaluations"][2]["greedy"]["domains"]["reasoning-gym/arithmetic/gcd"]
     assert {"value", "low", "high", "tasks", "held_out"} <= set(cell)
     assert cell["held_out"] is True
     assert {"sft", "rl"} <= set(summary["seconds"])
@@ -64,7 +64,7 @@ def test_samples_metrics_and_report_are_kept(run):
     with sqlite3.connect(folder / "run.sqlite") as database:
         (samples,) = database.execute("select count(*) from samples where stage = 'rl'").fetchone()
         names = {n for (n,) in database.execute("select distinct name from metrics where stage = 'rl'")}
-    assert samples == 30 * 8 * 8
+    assert samples == 90 * 8 * 8
     wanted = {"success", "reward", "advantage_mass", "zero_signal", "length", "truncated", "entropy"}
     assert wanted | {"clipped", "grad_norm"} <= names
     page = (folder / "report.html").read_text()
