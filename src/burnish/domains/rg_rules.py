@@ -253,7 +253,9 @@ RULES: dict[str, Rule] = {
     "sentence_reordering": Rule(graded_above=0.05),
     "word_sorting": Rule(graded_above=0.0),
     "rectangle_count": Rule(graded_above=0.0),
-    "time_intervals": Rule(graded_above=0.0),
+    "time_intervals": Rule(
+        gate=_form(r"-?\d+(\s+days?)?|(-?\d+ days?,\s*)?-?\d+:\d+(:\d+(\.\d+)?)?"), graded_above=0.0
+    ),
     "emoji_mystery": Rule(graded_above=0.01),
     "tower_of_hanoi": Rule(graded_above=0.05),
     "knight_swap": Rule(graded_above=0.05),
