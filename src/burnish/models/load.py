@@ -6,6 +6,7 @@ import contextlib
 import importlib.util
 import io
 import os
+from logging import CRITICAL, getLogger
 from pathlib import Path
 
 import torch
@@ -59,7 +60,8 @@ def load_policy(settings: ModelSettings, seed: int = 0) -> Policy:
 
 
 def quiet_transformers() -> None:
-    """Silence the progress bars and advice of `transformers`; errors still show."""
+    """Silence the progress bars and advice of `transformers` and of its hub client; errors still show."""
+    getLogger("huggingface_hub").setLevel(CRITICAL)
     logging.set_verbosity_error()
     logging.disable_progress_bar()
 
