@@ -1,7 +1,8 @@
 """The Python interface in one file: a domain in ten lines, a run, and what it did.
 
 command   python examples/api.py
-cost      about a minute on two cores
+cost      half a minute on two cores
+expect    sampled accuracy 0 before, 0.11 after SFT, 0.15 after RL (seen on 2026-12-01)
 """
 
 import tempfile
@@ -13,7 +14,7 @@ import burnish
 
 def larger(rng: Random, level: int) -> tuple[str, str]:
     """Which of two numbers is larger?"""
-    low, high = 10**level, 10 ** (level + 2)
+    low, high = 0, 50 * (level + 1)
     first, second = rng.randrange(low, high), rng.randrange(low, high)
     return f"larger of {first} and {second}?", str(max(first, second))
 
@@ -24,8 +25,8 @@ def main() -> None:
     overrides = {
         "domains.train": ["mine/larger"],
         "domains.held_out": [],
-        "sft.steps": 60,
-        "rl.steps": 20,
+        "sft.steps": 150,
+        "rl.steps": 60,
         "evaluate.tasks": 32,
     }
     recipe = burnish.load_recipe(Path(__file__).parent / "tiny.toml", overrides)

@@ -175,3 +175,11 @@ def test_validate_of_a_pattern_that_matches_nothing(cli):
 
 def test_validate_needs_tasks(cli):
     assert cli("domains", "validate", BINARY, "--tasks", "0").code == 2
+
+
+def test_validate_takes_several_names(capsys):
+    names = ["reasoning-gym/arithmetic/gcd", "reasoning-gym/logic/aiw"]
+    from burnish.cli import main
+
+    assert main(["domains", "validate", *names, "--tasks", "2", "--levels", "0", "--json"]) == 0
+    assert [report["name"] for report in json.loads(capsys.readouterr().out)] == names

@@ -76,7 +76,7 @@ def show(
 def validate(
     pattern: Pattern,
     /,
-    *,
+    *more: Annotated[str, Parameter(help="More names or patterns.")],
     tasks: Annotated[int, Parameter(help="Tasks per level and split.")] = 8,
     levels: Annotated[str, Parameter(help="Levels to try, such as 0,1; `all` for every level.")] = "all",
     recipe: RecipeFile = None,
@@ -89,7 +89,7 @@ def validate(
     """
     wanted = levels_from(levels)
     registry, settings = _known(recipe)
-    names = registry.resolve([pattern])
+    names = registry.resolve([pattern, *more])
     console = make_console(json=json, quiet=quiet)
     with console.task("validating", len(names)) as bar:
         reports = []
