@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from burnish.errors import StoreError
-from burnish.store import evaluations, events, metrics, samples, stages, verdicts
+from burnish.store import evaluations, events, ledger, metrics, samples, stages, verdicts
 from burnish.store.connection import APPLICATION_ID, translated
 
 
@@ -22,7 +22,13 @@ def first_tables(connection: sqlite3.Connection) -> None:
             connection.execute(statement)
 
 
-MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (first_tables,)
+def ledger_table(connection: sqlite3.Connection) -> None:
+    """Version 2: the ledger of groups."""
+    for statement in ledger.SCHEMA:
+        connection.execute(statement)
+
+
+MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (first_tables, ledger_table)
 
 
 def migrate(connection: sqlite3.Connection, path: Path) -> None:

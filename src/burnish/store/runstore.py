@@ -13,7 +13,7 @@ from typing import Self
 
 from burnish.errors import StoreError
 from burnish.records import Group
-from burnish.store import evaluations, events, metrics, samples, stages, verdicts
+from burnish.store import evaluations, events, ledger, metrics, samples, stages, verdicts
 from burnish.store.connection import open_reader, open_writer, translated
 from burnish.store.migrations import check_version, migrate
 from burnish.store.samples import Order, StoredSample
@@ -23,7 +23,7 @@ BUSY_SECONDS = 10.0
 
 
 class RunStore:
-    """One run's metrics, samples, verdicts, events, evaluations and stage costs.
+    """One run's metrics, ledger, samples, verdicts, events, evaluations and stage costs.
 
     `add_*` only queue a row; `flush` and `close` wait for the disk. Queries on a store that writes flush
     first. A failed write is raised by the next call of any kind, and by every call after it.
@@ -161,13 +161,37 @@ class RunStore:
         """What a stage cost; recording it again replaces its figures."""
         self._write(stages.insert(stages.StageCost(name, seconds, tokens_generated, tokens_trained, tasks)))
 
-    def rewind(self, stage: str, step: int) -> None:
-        """Forget metrics and samples of `stage` after `step`, because a resumed run will make them again."""
+    def add_ledger(self, entries: Sequence[ledger.LedgerEntry]) -> None:
+        """Where groups stand now; a later entry of an ordinal takes the place of an earlier one."""
+        if entries:
+            self._write(ledger.upsert(entries))
+
+    def rewind(
+        self,
+        stage: str,
+        step: int,
+        *,
+        frontier: int | None = None,
+        open_entries: Sequence[ledger.LedgerEntry] = (),
+    ) -> None:
+        """Forget what a resumed run will make again, all of it or nothing.
+
+        Args:
+            stage: whose metrics and samples are forgotten.
+            step: the last step that stays.
+            frontier: the first ordinal that is forgotten; None leaves the ledger as it is.
+            open_entries: groups below it that were under way, as they stood.
+        """
         place = ((stage, step),)
         self._write(
             Write("DELETE FROM metrics WHERE stage = ? AND step > ?", place),
             Write("DELETE FROM samples WHERE stage = ? AND step > ?", place),
+            *(() if frontier is None else ledger.rewind(frontier, open_entries)),
         )
+
+    def ledger(self, stage: str | None = None) -> list[ledger.LedgerEntry]:
+        """Groups in order of ordinal."""
+        return [ledger.from_row(row) for row in self._query(ledger.SELECT, (stage,))]
 
     def metrics(self, stage: str, name: str, domain: str | None = None) -> metrics.Curve:
         """(step, value) in order of step; the whole run's when `domain` is None."""

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from burnish.algorithms.scales import DomainScales
+from burnish.training.ledger import Ledger
 
 
 @dataclass(frozen=True)
@@ -21,8 +22,8 @@ class RunState:
     """Whether the stage has ended."""
     version: int = 0
     """Optimiser steps of the run, all stages together: the weight version."""
-    ordinal: int = 0
-    """Groups numbered so far."""
+    ledger: Ledger = field(default_factory=Ledger)
+    """Groups numbered so far and those under way."""
     curriculum: Mapping[str, Any] = field(default_factory=dict)
     """State of the curriculum policy in its JSON form; empty before the first draw."""
     scales: DomainScales = field(default_factory=DomainScales)
@@ -36,14 +37,28 @@ class RunState:
     tokens_trained: int = 0
     """Tokens of forward and backward passes in the stage, prompts included."""
 
+    @property
+    def ordinal(self) -> int:
+        """Groups numbered so far."""
+        return self.ledger.frontier
+
     def to_json(self) -> dict[str, Any]:
         """Plain data for `json.dumps`."""
-        return {**asdict(self), "curriculum": dict(self.curriculum), "scales": self.scales.to_json()}
+        return {
+            **asdict(self),
+            "curriculum": dict(self.curriculum),
+            "scales": self.scales.to_json(),
+            "ledger": self.ledger.to_json(),
+        }
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> RunState:
-        """Inverse of `to_json`."""
-        return cls(**{**data, "scales": DomainScales.from_json(data["scales"])})
+        """Inverse of `to_json`; also reads states from before there was a ledger."""
+        rest = {name: value for name, value in data.items() if name not in ("ordinal", "ledger", "scales")}
+        numbered = data.get("ordinal", 0)
+        ledger = data.get("ledger", {"frontier": numbered, "first": numbered, "open": []})
+        scales = DomainScales.from_json(data["scales"])
+        return cls(**rest, scales=scales, ledger=Ledger.from_json(ledger))
 
     def begin(self, stage: str) -> RunState:
         """The state at the start of a stage; itself when that stage is already under way."""
@@ -53,7 +68,7 @@ class RunState:
             stage=stage,
             finished=False,
             version=self.version,
-            ordinal=self.ordinal,
+            ledger=self.ledger,
             curriculum=self.curriculum,
             scales=self.scales,
         )
