@@ -9,16 +9,15 @@ from __future__ import annotations
 
 import pickle
 import signal
-import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
 from multiprocessing import get_context
 from types import TracebackType
-from typing import Any, Self
+from typing import Self
 
 from burnish.domains.base import Domain
+from burnish.processes import script_hidden
 from burnish.records import Split, Task
 
 Place = tuple[str, Split, int, int]
@@ -114,7 +113,7 @@ class TaskPool:
         remote = [p for p in places if p[0] in self._remote]
         for start in range(0, len(remote), _CHUNK):
             chunk = remote[start : start + _CHUNK]
-            with _script_hidden():
+            with script_hidden():
                 future = self._executor().submit(_make_chunk, chunk)
             self._coming |= {place: (future, i) for i, place in enumerate(chunk)}
 
@@ -153,19 +152,6 @@ def _travels(domain: Domain) -> bool:
     except Exception:
         return False
     return b"__main__" not in sent
-
-
-@contextmanager
-def _script_hidden() -> Iterator[None]:
-    """Keep `multiprocessing` from having new workers import the script that runs in this process."""
-    main: Any = sys.modules["__main__"]
-    hidden = {key: main.__dict__[key] for key in ("__file__", "__spec__") if key in main.__dict__}
-    main.__dict__.pop("__file__", None)
-    main.__spec__ = None
-    try:
-        yield
-    finally:
-        main.__dict__.update(hidden)
 
 
 def _end(pool: ProcessPoolExecutor) -> None:

@@ -49,3 +49,38 @@ class Engine(Protocol):
     def score(self, prompt_ids: Sequence[int], completion_ids: Sequence[int]) -> list[float]:
         """Natural-log probability of each completion token at temperature 1, by a plain forward pass."""
         ...
+
+    def checksums(self) -> dict[str, str]:
+        """Checksum of every parameter as the engine holds it, by its name in the policy's model."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """Groups that one engine draws in one call: what rollout workers are handed, whatever their number."""
+
+    step: int
+    """Step of the stage that the groups are for, counted from 0."""
+    number: int
+    """Position within the step."""
+    segment: int
+    """Position in the course of the completions; 0 unless they are drawn in parts."""
+    version: WeightVersion
+    """Weights to draw with."""
+    requests: tuple[Request, ...]
+
+    @property
+    def key(self) -> tuple[int, int, int]:
+        """Identity of the unit within a stage, in the order in which units are needed."""
+        return self.step, self.segment, self.number
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """What was drawn for a unit."""
+
+    key: tuple[int, int, int]
+    attempt: int
+    """Counts up from 1 each time the unit was taken from a worker and given to another."""
+    samples: tuple[tuple[Sample, ...], ...]
+    """Of each request."""
