@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 
 import torch
 
@@ -17,8 +18,17 @@ from burnish.evaluation.plan import EvaluationPlan
 from burnish.evaluation.suite import Entry
 from burnish.models.policy import Policy
 from burnish.recipe import Recipe
-from burnish.records import Split
+from burnish.records import Split, WeightVersion
+from burnish.rollout.build import build_engine
+from burnish.rollout.engine import Engine
+from burnish.rollout.inline import InlineRollouts, Rollouts
+from burnish.rollout.pool import RolloutPool
 from burnish.rollout.torch_engine import TorchEngine
+from burnish.rollout.worker import Setup
+from burnish.training.canary import Canary, probes_for
+from burnish.training.collect import Collector
+from burnish.training.course import Schedule
+from burnish.training.source import Source
 from burnish.training.update import Reference
 
 
@@ -70,6 +80,45 @@ def reference_of(policy: Policy, recipe: Recipe) -> Reference | None:
     if callable(disable):
         return Reference(policy, disable)  # pyright: ignore[reportArgumentType]
     return Reference(frozen_copy(policy))
+
+
+def source_of(
+    recipe: Recipe,
+    policy: Policy,
+    engine: Engine,
+    domains: Sequence[Domain],
+    report: Callable[[str], None],
+) -> Callable[[WeightVersion], Source]:
+    """What makes the source of a stage's graded groups, given the version at which the stage began.
+
+    Args:
+        recipe: says who draws, and how far ahead.
+        policy: the one that is trained.
+        engine: draws when there are no workers.
+        domains: grade.
+        report: hears of workers that were replaced.
+    """
+    r = recipe.rollout
+    probes = probes_for(policy)
+    collector = Collector(
+        policy, {d.name: d for d in domains}, r.samples, r.temperature, r.max_tokens, recipe.seed,
+        r.grading_workers, r.grading_seconds,
+    )  # fmt: skip
+
+    def open_source(origin: WeightVersion) -> Source:
+        canary = Canary(policy, probes)
+        rollouts: Rollouts = InlineRollouts(engine, canary.verify, probes, r.worker_threads)
+        if r.workers:
+            build = partial(build_engine, recipe.model, recipe.seed, r.batch_rows)
+            setup = Setup(build, r.worker_threads or torch.get_num_threads(), probes)
+            rollouts = RolloutPool(
+                setup, r.workers, canary.verify, lease_seconds=r.lease_seconds,
+                keep_versions=r.staleness + 2, report=report,
+            )  # fmt: skip
+        schedule = Schedule(origin, r.staleness, r.partial, r.max_tokens)
+        return Source(rollouts, collector, canary, schedule, r.unit_prompts)
+
+    return open_source
 
 
 def domains_of(recipe: Recipe, extra: Sequence[Domain]) -> DomainSet:

@@ -1,4 +1,4 @@
-"""Weights from the trainer to worker processes: one safetensors file a version, in memory where there is room.
+"""Weights from the trainer to workers: one safetensors file a version, in shared memory where it fits.
 
     burnish-weights-<process id>-xxxx/
       00000012.safetensors      trainable parameters in the model's arithmetic type

@@ -1,92 +1,79 @@
-"""The experience of one step: draw completions for tasks and let their domains judge them."""
+"""Tasks to requests, and completions to graded groups."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import torch
+from torch import Tensor
 
 from burnish.algorithms.base import RewardBatch
 from burnish.domains.base import Domain
 from burnish.models.policy import Policy
 from burnish.randomness import uniform
-from burnish.records import Group, Scored, Task, Verdict
+from burnish.records import Boundary, Faulted, Group, Sample, Scored, Task, Verdict
+from burnish.rewards.deadline import within
 from burnish.rewards.judge import judge
-from burnish.rollout.engine import Engine, Request
 
 
 @dataclass(frozen=True, slots=True)
 class Collector:
-    """What turns tasks into graded groups."""
+    """What is the same for every group of a stage."""
 
-    engine: Engine
     policy: Policy
     domains: Mapping[str, Domain]
     samples: int
     temperature: float
     max_tokens: int
     seed: int
-    workers: int = 1
+    grading_workers: int = 1
+    grading_seconds: float = 60.0
 
-    def collect(
-        self,
-        tasks: Sequence[Task],
-        step: int,
-        first_ordinal: int,
-        on_done: Callable[[int], None] | None = None,
-    ) -> list[Group]:
-        """Graded groups, in the order of the tasks."""
-        prompts = [self.policy.encode(task.messages) for task in tasks]
-        requests = [
-            Request(
-                prompt,
-                (self.temperature,) * self.samples,
-                self.max_tokens,
-                (self.seed, "rollout", step, first_ordinal + i),
-            )
-            for i, prompt in enumerate(prompts)
-        ]
-        drawn = self.engine.generate(requests, on_done)
-        groups = [
-            Group(first_ordinal + i, task, prompt, samples, ())
-            for i, (task, prompt, samples) in enumerate(zip(tasks, prompts, drawn, strict=True))
-        ]
-        return self.grade(groups)
-
-    def grade(self, groups: Sequence[Group]) -> list[Group]:
+    def grade(self, group: Group) -> Group:
         """Fill in the verdict of every sample; equal answers to one task are judged once."""
-        if self.workers <= 1:
-            return [self._grade(group) for group in groups]
-        with ThreadPoolExecutor(self.workers) as pool:
-            return list(pool.map(self._grade, groups))
-
-    def _grade(self, group: Group) -> Group:
         domain = self.domains[group.task.domain]
         known: dict[str, Verdict] = {}
         for sample in group.samples:
             if sample.text not in known:
-                known[sample.text] = judge(domain, group.task, sample)
+                known[sample.text] = verdict_within(self.grading_seconds, domain, group.task, sample)
         return replace(group, verdicts=tuple(known[s.text] for s in group.samples))
 
 
-def reward_batch(groups: Sequence[Group], *, coin: int | None = None) -> RewardBatch:
+def verdict_within(seconds: float, domain: Domain, task: Task, sample: Sample) -> Verdict:
+    """The verdict of a domain; one that takes too long is a fault, never a wrong answer."""
+    try:
+        return within(seconds, lambda: judge(domain, task, sample))
+    except TimeoutError:
+        return Faulted(Boundary.DOMAIN, f"{domain.name}: no verdict within {seconds:g} s")
+
+
+def reward_batch(
+    groups: Sequence[Group], *, coin: int | None = None, fresh: Tensor | None = None
+) -> RewardBatch:
     """Rewards of graded groups; only `Scored` verdicts are valid.
 
     Args:
         groups: G groups of N samples.
         coin: a seed; rewards are then coin flips that know nothing of the verdict, as a control.
+        fresh: [G, N] bool; samples where it is false are not valid either.
     """
     values = [
         [_value(v) if coin is None else _flip(coin, g, i) for i, v in enumerate(g.verdicts)] for g in groups
     ]
-    valid = [[isinstance(v, Scored) for v in g.verdicts] for g in groups]
+    scored = [[isinstance(v, Scored) for v in g.verdicts] for g in groups]
+    valid = torch.tensor(scored, dtype=torch.bool)
     return RewardBatch(
         torch.tensor(values, dtype=torch.float32),
-        torch.tensor(valid, dtype=torch.bool),
+        valid if fresh is None else valid & fresh,
         tuple(g.task.domain for g in groups),
     )
+
+
+def within_bound(groups: Sequence[Group], version: int, bound: int) -> Tensor:
+    """[G, N] bool: no token of the sample was drawn more than `bound` optimiser steps before `version`."""
+    rows = [[all(v >= version - bound for v in s.versions) for s in g.samples] for g in groups]
+    return torch.tensor(rows, dtype=torch.bool)
 
 
 def _value(verdict: Verdict) -> float:

@@ -82,9 +82,11 @@ class MasterOptimiser:
         self._hooks = []
 
     def zero(self) -> None:
-        """Forget the gradients gathered so far."""
+        """Forget the gradients gathered so far, also those of a backward pass that broke off."""
         for gradient in self.gradients.values():
             gradient.zero_()
+        for parameter in self.parameters.values():
+            parameter.grad = None
 
     def gradient_norm(self) -> float:
         """Global L2 norm of the gathered gradients."""

@@ -1,18 +1,19 @@
 """Reinforcement learning from verdicts, jointly over domains.
 
-for each step:
-    draw tasks                      curriculum: which domain, level and index
-    collect groups                  generate N completions a task, let the domain judge each
+for each step k:
+    draw tasks                      curriculum: which domain, level and index; up to step k + staleness
+    take groups                     N completions a task, judged by its domain; drawn ahead by the source
+    drop what is over the bound     tokens of weights older than k - staleness teach nothing
     advantages                      algorithm: rewards of a group to advantages
     update                          loss over groups with signal, one optimiser step
-    sync weights                    the engine draws the next step with version + 1
+    sync weights                    whoever draws gets version + 1, and proves to hold it
     observe, record, checkpoint     curriculum learns; figures and samples are stored
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -22,14 +23,21 @@ from burnish.algorithms.advantages import has_signal, live
 from burnish.algorithms.base import Algorithm
 from burnish.curriculum.base import Draw, Outcome
 from burnish.curriculum.base import Policy as Curriculum
+from burnish.faults import fault_point
 from burnish.recipe import RlSettings
-from burnish.records import Faulted, Group, Scored, Task
-from burnish.training.collect import Collector, reward_batch
-from burnish.training.metrics import by_domain, merge_update
-from burnish.training.optimiser import OptimiserPlan, learning_rate
+from burnish.records import Faulted, Group, Scored, Task, WeightVersion
+from burnish.training.collect import reward_batch, within_bound
+from burnish.training.metrics import Figures, by_domain, merge_update
+from burnish.training.monitors import Mismatch, mean_staleness, warnings
+from burnish.training.optimiser import MasterOptimiser, OptimiserPlan, learning_rate
+from burnish.training.retention import retention_of
+from burnish.training.settle import settle
 from burnish.training.sft import places
-from burnish.training.stage import Deadline, Workbench
+from burnish.training.source import Source, Taken
+from burnish.training.stage import Deadline, Workbench, save_is_due
 from burnish.training.state import RunState
+from burnish.training.thrift import with_less_memory
+from burnish.training.underway import drop_rest, lease, take_up
 from burnish.training.update import GroupUpdate, Reference, accumulate, distinct
 
 STAGE = "rl"
@@ -41,7 +49,8 @@ FAULTS_TO_QUARANTINE = 3
 class Learner:
     """The parts that only reinforcement learning needs."""
 
-    collector: Collector
+    open_source: Callable[[WeightVersion], Source]
+    """Makes the source of graded groups, given the weight version at which the stage began."""
     algorithm: Algorithm
     curriculum: Curriculum
     reference: Reference | None
@@ -60,56 +69,61 @@ def train_rl(bench: Workbench, learner: Learner, settings: RlSettings, state: Ru
     """Run the stage from `state` to its end, or to the step after which the user asked to stop.
 
     Raises:
-        TrainingError: a loss is not finite, or every domain is quarantined.
+        TrainingError: a loss is not finite, every domain is quarantined, completions cannot be drawn any
+            more, or the engine does not hold the weights it was given.
     """
     state = state.begin(STAGE)
-    plan = plan_of(settings)
-    optimiser = bench.optimiser(plan, state)
-    curriculum, engine = learner.curriculum, learner.collector.engine
+    plan, keep = plan_of(settings), retention_of(settings)
+    optimiser = bench.optimiser(plan, state, saves=settings.checkpoint_every > 0)
+    algorithm, curriculum = learner.algorithm, learner.curriculum
     deadline = Deadline(state.seconds, settings.max_minutes)
     position = curriculum.restore(state.curriculum) if state.curriculum else curriculum.start()
-    engine.load(optimiser.parameters, state.version)
-    while state.step < settings.steps and not (bench.stop.asked or deadline.passed):
-        began = time.monotonic()
-        draws, position = curriculum.draw(position, settings.prompts_per_step)
-        groups = _collect(bench, learner, draws, state)
-        _prefetch(bench, curriculum, position, settings.prompts_per_step)
-        collected = time.monotonic()
-        coin = learner.seed if settings.reward == "random" else None
-        batch = reward_batch(groups, coin=coin)
-        advantages, scales = learner.algorithm.advantages(batch, state.scales)
-        signal = has_signal(batch.rewards, batch.valid)
-        updates = _updates(learner.algorithm, groups, advantages, live(batch.rewards, batch.valid))
-        figures = by_domain(groups, advantages, signal)
-        lr = learning_rate(plan, state.step)
-        if updates:
-            budget = settings.tokens_per_micro_batch
-            merge_update(
-                figures, accumulate(bench.policy, learner.algorithm, updates, budget, learner.reference)
-            )
-            figures[""]["grad_norm"] = optimiser.step(lr)
-        engine.load(optimiser.parameters, state.version + 1)
-        position = curriculum.observe(position, _outcomes(draws, groups))
-        state = replace(
-            _advance(state, groups, updates),
-            scales=scales,
-            seconds=deadline.seconds,
-        )
-        position, state = _quarantine(bench, curriculum, position, state, groups)
-        state = replace(state, curriculum=position.to_json())
-        figures[""] |= _speed(groups, began, collected) | {"lr": lr}
-        _record(bench, state, settings.steps, figures, groups, advantages)
-        if settings.checkpoint_every and state.step % settings.checkpoint_every == 0:
-            bench.save(state, optimiser, settings.keep_checkpoints)
-    state = replace(state, finished=not bench.stop.asked or state.step >= settings.steps)
-    bench.save(state, optimiser, settings.keep_checkpoints)
+    with learner.open_source(state.version - state.step) as source:
+        source.sync(optimiser.parameters, state.version)
+        drawn = take_up(bench, source, state)
+        while state.step < settings.steps and not (bench.stop.asked or deadline.passed):
+            began = time.monotonic()
+            while drawn < min(settings.steps, state.step + source.bound + 1):
+                draws, position = curriculum.draw(position, settings.prompts_per_step)
+                batch, state = lease(bench, draws, state, drawn, source.first_version(drawn))
+                source.submit(drawn, batch)
+                drawn += 1
+            _prefetch(bench, curriculum, position, settings.prompts_per_step)
+            taken = source.take(state.step)
+            groups, collected = taken.groups, time.monotonic()
+
+            fresh = within_bound(groups, state.version, source.bound)
+            coin = learner.seed if settings.reward == "random" else None
+            rewards = reward_batch(groups, coin=coin, fresh=fresh)
+            advantages, scales = algorithm.advantages(rewards, state.scales)
+            signal = has_signal(rewards.rewards, rewards.valid)
+            updates = _updates(algorithm, groups, advantages, live(rewards.rewards, rewards.valid))
+            figures = by_domain(groups, advantages, signal)
+            figures[""] |= _ages(groups, fresh, state.version)
+
+            lr = learning_rate(plan, state.step)
+            if updates:
+                _learn(bench, learner, settings, optimiser, updates, figures)
+                figures[""]["grad_norm"] = optimiser.step(lr)
+            fault_point("rl.after_update")
+            source.sync(optimiser.parameters, state.version + 1)
+
+            position = curriculum.observe(position, _outcomes(groups))
+            _warn(bench, source, state.step + 1, figures[""])
+            state = _settle(bench, state, taken, updates, fresh)
+            state = replace(_advance(state, groups, updates), scales=scales, seconds=deadline.seconds)
+            position, state = _quarantine(bench, curriculum, position, state, groups)
+            state = replace(state, curriculum=position.to_json())
+            figures[""] |= _speed(groups, began, collected) | {"lr": lr}
+            _record(bench, state, settings.steps, figures, groups, advantages)
+            fault_point("rl.after_record")
+            if save_is_due(state.step, settings.steps, settings.checkpoint_every):
+                bench.save(state, optimiser, keep, pending=source.pending() if source.under_way else None)
+        state = replace(state, finished=not bench.stop.asked or state.step >= settings.steps)
+        state = drop_rest(bench, state) if state.finished else state
+        bench.save(state, optimiser, keep, pending=source.pending() if not state.finished else None)
     optimiser.close()
     return state
-
-
-def _collect(bench: Workbench, learner: Learner, draws: Sequence[Draw], state: RunState) -> list[Group]:
-    tasks = [task for task in bench.tasks.get(places(draws)) if task is not None]
-    return learner.collector.collect(tasks, state.version, state.ordinal)
 
 
 def _prefetch(bench: Workbench, curriculum: Curriculum, position: Any, count: int) -> None:
@@ -133,7 +147,6 @@ def _advance(state: RunState, groups: Sequence[Group], updates: Sequence[GroupUp
         state,
         step=state.step + 1,
         version=state.version + 1,
-        ordinal=state.ordinal + len(groups),
         tokens_generated=state.tokens_generated + _generated(groups),
         tokens_trained=state.tokens_trained + sum(u.tree.tokens for u in updates),
     )
@@ -143,17 +156,65 @@ def _generated(groups: Sequence[Group]) -> int:
     return sum(len(s.token_ids) for g in groups for s in g.samples)
 
 
-def _outcomes(draws: Sequence[Draw], groups: Sequence[Group]) -> list[Outcome]:
-    by_place = {(d.domain, d.level, d.index): d for d in draws}
+def _outcomes(groups: Sequence[Group]) -> list[Outcome]:
     return [
         Outcome(
-            by_place[g.task.domain, g.task.level, g.task.index],
+            Draw(g.task.domain, g.task.level, g.task.index),
             tuple(v.value for v in g.verdicts if isinstance(v, Scored)),
             sum(isinstance(v, Scored) and v.passed for v in g.verdicts),
             sum(not isinstance(v, Scored) for v in g.verdicts),
         )
         for g in groups
     ]
+
+
+def _ages(groups: Sequence[Group], fresh: torch.Tensor, version: WeightVersion) -> Figures:
+    stale = float((~fresh).sum())
+    return {"staleness": mean_staleness(groups, version), "dropped_stale": stale}
+
+
+def _learn(
+    bench: Workbench,
+    learner: Learner,
+    settings: RlSettings,
+    optimiser: MasterOptimiser,
+    updates: Sequence[GroupUpdate],
+    figures: dict[str, Figures],
+) -> None:
+    """Gather the gradient of the step; `figures` gets those of the update."""
+
+    def work(budget: int) -> tuple[dict[str, dict[str, float]], Mismatch]:
+        seen = Mismatch()
+        done = accumulate(bench.policy, learner.algorithm, updates, budget, learner.reference, seen)
+        return done, seen
+
+    done, mismatch = with_less_memory(
+        work, settings.tokens_per_micro_batch, optimiser.zero, bench.console.warn
+    )
+    merge_update(figures, done)
+    figures[""] |= mismatch.figures()
+
+
+def _warn(bench: Workbench, source: Source, step: int, figures: Figures) -> None:
+    """Say what is odd about the distance between sampler and trainer, when it begins to be so."""
+    found = warnings(figures, source.bound, exact=source.exact)
+    for kind in found.keys() - source.told.keys():
+        bench.console.warn(f"step {step}: {found[kind]}")
+        bench.store.add_event(STAGE, step, "warning", kind, found[kind])
+    source.told = found
+
+
+def _settle(
+    bench: Workbench, state: RunState, taken: Taken, updates: Sequence[GroupUpdate], fresh: torch.Tensor
+) -> RunState:
+    used = {u.group.ordinal for u in updates}
+    stale = {g.ordinal for g, row in zip(taken.groups, fresh.tolist(), strict=True) if not all(row)}
+    ledger, changed = settle(
+        state.ledger, taken.groups, used, step=state.step + 1, version=state.version, stale=stale,
+        repeats=taken.repeats,
+    )  # fmt: skip
+    bench.store.add_ledger(changed)
+    return replace(state, ledger=ledger)
 
 
 def _quarantine(

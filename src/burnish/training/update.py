@@ -18,6 +18,7 @@ from burnish.errors import TrainingError
 from burnish.models.policy import Policy
 from burnish.records import Group, Sample
 from burnish.training.logprobs import packed_logprobs
+from burnish.training.monitors import Mismatch
 from burnish.training.tree import Packed, Tree, micro_batches
 
 
@@ -79,6 +80,7 @@ def accumulate(
     updates: Sequence[GroupUpdate],
     token_budget: int,
     reference: Reference | None = None,
+    mismatch: Mismatch | None = None,
 ) -> dict[str, dict[str, float]]:
     """Add the gradient of the step's loss to the model; no optimiser step is taken.
 
@@ -88,6 +90,7 @@ def accumulate(
         updates: groups with signal.
         token_budget: padded tokens in one forward and backward pass.
         reference: needed when the algorithm's loss has a KL term.
+        mismatch: gathers how far the model is from the sampler.
 
     Returns:
         Per domain, the mean over tokens of each metric, with `tokens` their number and `loss` their sum.
@@ -106,6 +109,8 @@ def accumulate(
         expect_finite(weighted, part, tokens)
         weighted.sum().backward()
         _add(totals, part, tokens, loss, weighted.detach())
+        if mismatch is not None:
+            mismatch.add(logprobs, tokens.behaviour, tokens.counts)
     return _means(totals)
 
 
