@@ -60,6 +60,7 @@ _UPSERT = (
     "times_trained = times_trained + excluded.times_trained"
 )
 
+EXISTS = "SELECT 1 FROM sqlite_master WHERE name = 'ledger'"
 SELECT = f"SELECT {_NAMES} FROM ledger WHERE ifnull(?1, stage) = stage ORDER BY ordinal"  # noqa: S608
 
 

@@ -47,24 +47,20 @@ def migrate(connection: sqlite3.Connection, path: Path) -> None:
             connection.execute("COMMIT")
 
 
-def check_version(connection: sqlite3.Connection, path: Path) -> None:
-    """Make sure that the database is one of ours and of exactly our version.
+def check_version(connection: sqlite3.Connection, path: Path) -> int:
+    """Make sure that the database is one of ours and not newer than we are; returns its version.
+
+    An older one can be read as it is, because migrations have only ever added tables.
 
     Raises:
-        StoreError: it is a foreign file, or older or newer than this Burnish.
+        StoreError: it is a foreign file, or newer than this Burnish.
     """
     with translated(path):
         version = _version(connection, path)
         application_id = connection.execute("PRAGMA application_id").fetchone()[0]
-    if application_id != APPLICATION_ID:
+    if application_id != APPLICATION_ID or not version:
         raise StoreError(f"{path} is not a run database", next_step="check the path; it is called run.sqlite")
-    if version < len(MIGRATIONS):
-        raise StoreError(
-            f"run database {path} has an older layout",
-            got=f"version {version}",
-            expected=f"version {len(MIGRATIONS)}",
-            next_step="open it once for writing (`burnish train --resume`), which brings it up to date",
-        )
+    return version
 
 
 def _version(connection: sqlite3.Connection, path: Path) -> int:

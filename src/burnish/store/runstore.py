@@ -190,7 +190,9 @@ class RunStore:
         )
 
     def ledger(self, stage: str | None = None) -> list[ledger.LedgerEntry]:
-        """Groups in order of ordinal."""
+        """Groups in order of ordinal; none in a run recorded before there was a ledger."""
+        if not self._query(ledger.EXISTS):
+            return []
         return [ledger.from_row(row) for row in self._query(ledger.SELECT, (stage,))]
 
     def metrics(self, stage: str, name: str, domain: str | None = None) -> metrics.Curve:
