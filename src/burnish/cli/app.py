@@ -6,7 +6,7 @@ from importlib.metadata import PackageNotFoundError, version
 
 from cyclopts import App, Parameter
 
-from burnish.cli import doctor, domains, init, measure, runs
+from burnish.cli import bench, doctor, domains, init, measure, runs
 
 _HELP = """Post-train language models with reinforcement learning, jointly over many domains.
 
@@ -39,4 +39,5 @@ app.command(runs.app)
 app.command(runs.report, sort_key=7)
 app.command(runs.export, sort_key=8)
 app.command(doctor.doctor, sort_key=9)
+app.command(bench.app)
 app.command(init.app)

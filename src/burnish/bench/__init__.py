@@ -1,0 +1,1 @@
+"""Measuring this machine and what runs on it; nothing here is needed for training."""
