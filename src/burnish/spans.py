@@ -15,8 +15,12 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
+from functools import wraps
 from types import TracebackType
+from typing import ParamSpec, TypeVar
 
+P = ParamSpec("P")
+T = TypeVar("T")
 Clock = Callable[[], int]
 
 
@@ -100,6 +104,26 @@ _current: Recorder | None = None
 def span(name: str, **facts: object) -> AbstractContextManager[None]:
     """Measure a block under a name, if spans are being recorded."""
     return _NOTHING if _current is None else _Open(_current, name, facts)
+
+
+def timed(name: str) -> Callable[[Callable[P, T]], Callable[P, T]]:
+    """Decorator: every call of the function is a span."""
+
+    def wrap(function: Callable[P, T]) -> Callable[P, T]:
+        @wraps(function)
+        def wrapped(*args: P.args, **kwargs: P.kwargs) -> T:
+            with span(name):
+                return function(*args, **kwargs)
+
+        return wrapped
+
+    return wrap
+
+
+def ended(name: str, began: float, **facts: object) -> None:
+    """Record a stretch that ends now, if spans are being recorded; `began` is what `time.monotonic` said."""
+    if _current is not None:
+        _current.add(name, round(began * 1e9), _current.clock(), facts)
 
 
 def recorder() -> Recorder | None:

@@ -21,7 +21,7 @@ from burnish.bench.limit import Limit, measure_limit
 from burnish.bench.machine import machine
 from burnish.bench.plain import PlainModel
 from burnish.bench.timing import interleaved, repeated
-from burnish.bench.vllm import VARIABLE, Vllm
+from burnish.bench.vllm_process import VARIABLE, Vllm
 from burnish.bench.workloads import prompts_for
 from burnish.models.export import save_pretrained
 from burnish.models.load import load_policy

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from statistics import median
+from statistics import fmean
 from typing import Any
 
 from burnish.bench.child import run_child
@@ -34,7 +34,7 @@ class StepPlan:
 
 
 def bench_step(plan: StepPlan, say: Say = lambda _: None) -> dict[str, Any]:
-    """Every workload in turn: medians of the parts of a step.
+    """Every workload in turn: means of the parts of a step; one step of them saves a checkpoint.
 
     Raises:
         TrainingError: nothing of the step was recorded.
@@ -65,8 +65,9 @@ def _measure(plan: StepPlan, workload: str, say: Say) -> dict[str, Any]:
     if not steps:
         raise TrainingError("no training step was recorded", expected=f"{plan.steps} steps")
     return {
-        **{name: median(step[name] for step in steps) for name in ("total", "share_outside")},
-        "seconds": {name: median(step[name] for step in steps) for name in (*PARTS, "other")},
+        "total": fmean(step["total"] for step in steps),
+        "share_outside": sum(step["outside"] for step in steps) / sum(step["total"] for step in steps),
+        "seconds": {name: fmean(step[name] for step in steps) for name in (*PARTS, "other")},
         "peak_bytes": found["peak_bytes"],
         "steps": steps,
     }

@@ -24,15 +24,19 @@ def measure_steps(
     timeline: str | None,
     more: dict[str, Any],
 ) -> dict[str, Any]:
-    """Train for one step to warm up and `steps` more; seconds of each part of these."""
-    settings = {"threads": threads, "rl.checkpoint_every": 1, **more}
-    recipe = step_recipe(workload, model, steps + 1, reward=reward, **settings)
+    """Seconds of each part of `steps` training steps.
+
+    One step before them warms up. The last of them saves a checkpoint; one more step follows, because what is
+    written in the background would slow it, and because a stage waits for its last checkpoint.
+    """
+    settings = {"threads": threads, "rl.checkpoint_every": steps + 1, **more}
+    recipe = step_recipe(workload, model, steps + 2, reward=reward, **settings)
     peak = Peak()
     with tempfile.TemporaryDirectory() as folder, recording() as record:
         train(recipe, Path(folder) / "run", console=Console(quiet=True))
     if timeline is not None:
         write_timeline(record, Path(timeline))
-    return {"steps": split(record)[1:], "peak_bytes": peak.bytes}
+    return {"steps": split(record)[1:-1], "peak_bytes": peak.bytes}
 
 
 def split(record: Recorder) -> list[dict[str, float]]:
@@ -47,7 +51,21 @@ def _parts(step: Span, spans: list[Span]) -> dict[str, float]:
         s for s in spans
         if (s.process, s.thread) == line and step.start <= s.start and s.stop <= step.stop
     ]  # fmt: skip
-    seconds = {name: sum(s.seconds for s in inside if s.name == name) for name in PARTS}
+    seconds = own_seconds([s for s in inside if s.name in PARTS])
     other = step.seconds - sum(seconds.values())
     outside = step.seconds - sum(seconds[name] for name in ARITHMETIC)
-    return {**seconds, "other": other, "total": step.seconds, "share_outside": outside / step.seconds}
+    return {**seconds, "other": other, "total": step.seconds, "outside": outside}
+
+
+def own_seconds(spans: list[Span]) -> dict[str, float]:
+    """Seconds of each part, without those of parts inside it; the spans are of one thread."""
+    seconds = dict.fromkeys(PARTS, 0.0)
+    around: list[Span] = []
+    for s in sorted(spans, key=lambda s: (s.start, -s.stop)):
+        while around and around[-1].stop <= s.start:
+            around.pop()
+        if around:
+            seconds[around[-1].name] -= s.seconds
+        seconds[s.name] += s.seconds
+        around.append(s)
+    return seconds

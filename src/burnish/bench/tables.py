@@ -106,7 +106,7 @@ def _step(result: Mapping[str, Any]) -> list[Table]:
     rows.append(["whole step", *(duration(load["total"]) for load in loads.values())])
     rows.append(["outside model arithmetic", *(percent(load["share_outside"]) for load in loads.values())])
     rows.append(["peak memory", *(f"{load['peak_bytes'] / 1e9:.2f} GB" for load in loads.values())])
-    return [("Seconds of a training step (medians)", columns, rows)]
+    return [("Seconds of a training step (means; one of the steps saves a checkpoint)", columns, rows)]
 
 
 def _part(load: Mapping[str, Any], part: str) -> str:

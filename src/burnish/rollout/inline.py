@@ -13,6 +13,7 @@ from torch import Tensor
 from burnish.records import WeightVersion
 from burnish.rollout.engine import Drawn, Engine, Unit
 from burnish.rollout.held import Held, Probe, held_by
+from burnish.spans import span
 
 
 class Rollouts(Protocol):
@@ -68,7 +69,7 @@ class InlineRollouts:
         if unit.version != self._engine.version:
             raise ValueError(f"unit {unit.key} wants version {unit.version}, not {self._engine.version}")
         done: Future[Drawn] = Future()
-        with arithmetic_threads(self._threads):
+        with span("rollout"), arithmetic_threads(self._threads):
             done.set_result(Drawn(unit.key, 1, tuple(self._engine.generate(unit.requests))))
         return done
 

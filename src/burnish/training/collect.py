@@ -15,6 +15,7 @@ from burnish.randomness import uniform
 from burnish.records import Boundary, Faulted, Group, Sample, Scored, Task, Verdict
 from burnish.rewards.deadline import within
 from burnish.rewards.judge import judge
+from burnish.spans import span
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,9 +35,10 @@ class Collector:
         """Fill in the verdict of every sample; equal answers to one task are judged once."""
         domain = self.domains[group.task.domain]
         known: dict[str, Verdict] = {}
-        for sample in group.samples:
-            if sample.text not in known:
-                known[sample.text] = verdict_within(self.grading_seconds, domain, group.task, sample)
+        with span("grade"):
+            for sample in group.samples:
+                if sample.text not in known:
+                    known[sample.text] = verdict_within(self.grading_seconds, domain, group.task, sample)
         return replace(group, verdicts=tuple(known[s.text] for s in group.samples))
 
 

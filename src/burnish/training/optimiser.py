@@ -16,6 +16,7 @@ import torch
 from torch import Tensor, nn
 
 from burnish.errors import ModelError
+from burnish.spans import timed
 
 Schedule = Literal["constant", "cosine", "linear"]
 
@@ -93,6 +94,7 @@ class MasterOptimiser:
         norms = [torch.linalg.vector_norm(g) for g in self.gradients.values()]
         return float(torch.stack(norms).norm())
 
+    @timed("optimiser")
     def step(self, lr: float) -> float:
         """Clip, take one AdamW step, refresh the model's weights, forget the gradients.
 

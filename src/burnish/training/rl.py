@@ -26,6 +26,7 @@ from burnish.curriculum.base import Policy as Curriculum
 from burnish.faults import fault_point
 from burnish.recipe import RlSettings
 from burnish.records import Faulted, Group, Scored, Task, WeightVersion
+from burnish.spans import ended, timed
 from burnish.training.collect import reward_batch, within_bound
 from burnish.training.metrics import Figures, by_domain, merge_update
 from burnish.training.monitors import Mismatch, mean_staleness, warnings
@@ -119,6 +120,7 @@ def train_rl(bench: Workbench, learner: Learner, settings: RlSettings, state: Ru
             fault_point("rl.after_record")
             if save_is_due(state.step, settings.steps, settings.checkpoint_every):
                 bench.save(state, optimiser, keep, pending=source.pending() if source.under_way else None)
+            ended("step", began, step=state.step)
         state = replace(state, finished=not bench.stop.asked or state.step >= settings.steps)
         state = drop_rest(bench, state) if state.finished else state
         bench.save(state, optimiser, keep, pending=source.pending() if not state.finished else None)
@@ -173,6 +175,7 @@ def _ages(groups: Sequence[Group], fresh: torch.Tensor, version: WeightVersion) 
     return {"staleness": mean_staleness(groups, version), "dropped_stale": stale}
 
 
+@timed("update")
 def _learn(
     bench: Workbench,
     learner: Learner,
@@ -255,6 +258,7 @@ def _speed(groups: Sequence[Group], began: float, collected: float) -> dict[str,
     }
 
 
+@timed("record")
 def _record(
     bench: Workbench,
     state: RunState,

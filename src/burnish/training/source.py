@@ -22,6 +22,7 @@ from torch import Tensor
 from burnish.records import Group, WeightVersion
 from burnish.rollout.engine import Drawn
 from burnish.rollout.inline import InlineRollouts, Rollouts
+from burnish.spans import timed
 from burnish.training.canary import Canary
 from burnish.training.collect import Collector
 from burnish.training.course import Course, Schedule
@@ -112,6 +113,7 @@ class Source:
         """Batches submitted and not taken."""
         return len(self._batches)
 
+    @timed("sync")
     def sync(self, weights: Mapping[str, Tensor], version: WeightVersion) -> None:
         """Hand over new weights; parts that were waiting for them are begun.
 
@@ -148,6 +150,7 @@ class Source:
             done = len(segments)
         return Course(step, number, groups, segments, done)
 
+    @timed("wait")
     def take(self, step: int) -> Taken:
         """The graded batch of a step; waits for it.
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 from burnish.curriculum.base import Draw
 from burnish.errors import RunError
 from burnish.records import Group
+from burnish.spans import span, timed
 from burnish.training.checkpoint import read_pending
 from burnish.training.ledger import NO_TASK
 from burnish.training.pending import group_from_json, place_of
@@ -20,6 +21,7 @@ UNUSED = "stage ended"
 """Why a group is dropped that was drawn for a step which the stage did not reach."""
 
 
+@timed("draw")
 def lease(
     bench: Workbench, draws: Sequence[Draw], state: RunState, step: int, version: int
 ) -> tuple[list[Group], RunState]:
@@ -33,7 +35,8 @@ def lease(
         version: first version of weights that draws the completions.
     """
     wanted = places(draws)
-    tasks = bench.tasks.get(wanted)
+    with span("tasks"):
+        tasks = bench.tasks.get(wanted)
     ledger, entries = state.ledger.lease(wanted, stage=state.stage, step=step + 1, version=version)
     rows = list(zip(entries, tasks, strict=True))
     ledger, dropped = ledger.drop([entry.ordinal for entry, task in rows if task is None], NO_TASK)

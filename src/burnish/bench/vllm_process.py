@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
@@ -43,10 +44,11 @@ class Vllm:
         }  # fmt: skip
         self.python = python
         self.tokens = 0
+        self._said = tempfile.TemporaryFile("w+", errors="replace")  # noqa: SIM115 - closed on exit
         try:
             self._process = subprocess.Popen(
-                [python, str(Path(__file__).with_name("vllm_child.py"))],
-                stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+                [python, "-P", str(Path(__file__).with_name("vllm_child.py"))],
+                stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._said, text=True,
                 env=_environment(threads), start_new_session=True,
             )  # fmt: skip
         except OSError as error:
@@ -67,9 +69,11 @@ class Vllm:
             raise self._failed(error) from error
 
     def _failed(self, error: Exception) -> RunError:
+        self._said.seek(0)
+        last = [line for line in self._said.read().splitlines() if line.strip()][-3:]
         return RunError(
             "vLLM cannot be measured",
-            got=f"{type(error).__name__}: {error}",
+            got=" / ".join(last) or f"{type(error).__name__}: {error}",
             expected=f"an interpreter with vLLM, {VARIABLE} = {self.python!r}",
             next_step=f"unset {VARIABLE} to leave vLLM out, or see benchmarks/README.md",
         )
@@ -87,6 +91,7 @@ class Vllm:
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
+        self._said.close()
 
 
 def _environment(threads: int) -> dict[str, str]:
