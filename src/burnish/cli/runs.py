@@ -14,11 +14,15 @@ from burnish.cli.output import make_console, print_json
 
 if TYPE_CHECKING:
     from burnish.store import RunInfo
+    from burnish.store.check import Finding
+
+EXIT_VIOLATED = 1
+"""Exit code of `runs check` when an invariant does not hold."""
 
 Root = Annotated[Path, Parameter(help="Folder of run folders, or one run.")]
 Run = Annotated[Path, Parameter(help="A run's folder.")]
 
-app = App(name="runs", sort_key=6, help="Runs under a folder: list (also without a word), show.")
+app = App(name="runs", sort_key=6, help="Runs under a folder: list (also without a word), show, check.")
 
 
 @app.default
@@ -73,6 +77,33 @@ def show(run: Run, /, *, json: Json = False) -> int:
     console.say(f"{opened.path}: {state}, stage {status.stage}, step {status.step}")
     print_summary(console, summary or {}, places)
     return 0
+
+
+@app.command
+def check(run: Run, /, *, json: Json = False) -> int:
+    """Prove from a run's files that no group was lost, trained on twice or too old, and no step skipped.
+
+    Only reads, so the run may go on meanwhile. Exit code 1 when something is violated or cannot be proved.
+    """
+    from burnish.store.check import check_run  # noqa: PLC0415
+
+    found = check_run(run)
+    holds = all(f.holds for f in found)
+    if json:
+        print_json({"run": str(run), "holds": holds, "invariants": [asdict(f) for f in found]})
+    else:
+        for f in found:
+            print(_line(f))
+        print(f"{run}: {'every invariant holds' if holds else 'NOT PROVED, see above'}")
+    return 0 if holds else EXIT_VIOLATED
+
+
+def _line(found: Finding) -> str:
+    head = f"{found.status:<8}  {found.name:<12}  {found.checked:>6} checked  "
+    if found.status in ("ok", "warning"):
+        return head + "; ".join((found.statement, *found.examples))
+    unseen = found.violations - len(found.examples)
+    return head + "; ".join(found.examples) + (f" (and {unseen} more)" if unseen > 0 else "")
 
 
 def report(run: Run, /) -> int:

@@ -19,9 +19,7 @@ _EXPECTED_DROP = "no signal"
 
 def ordinals(run: Evidence) -> Finding:
     """Every ordinal is in exactly one state, and what is behind the run is settled."""
-    statement = (
-        "every group up to the frontier is in exactly one state, and in a final one once its step is over"
-    )
+    statement = "every group is in exactly one state, and in a final one once its step is over"
     return finding("ordinals", statement, len(run.rows), _ordinals(run))
 
 

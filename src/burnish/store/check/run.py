@@ -48,5 +48,13 @@ def check_run(path: Path) -> list[Finding]:
         why = ["the run was recorded before there was a ledger"]
         rest = [unproven(name, "", why) for name, _ in _ON_LEDGER]
     else:
-        rest = [check(run) for _, check in _ON_LEDGER]
-    return [whole, manifests, records.metrics(run), *rest]
+        rest = [_guarded(name, check, run) for name, check in _ON_LEDGER]
+    return [whole, manifests, _guarded("metrics", records.metrics, run), *rest]
+
+
+def _guarded(name: str, check: Callable[[Evidence], Finding], run: Evidence) -> Finding:
+    """SQLite keeps any type in any column, so rows of a damaged run may hold what no check can compare."""
+    try:
+        return check(run)
+    except (TypeError, ValueError, LookupError, ArithmeticError) as error:
+        return unproven(name, "", [f"a row holds what was never written ({type(error).__name__}: {error})"])
