@@ -6,7 +6,8 @@ import sqlite3
 import threading
 import time
 import weakref
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -37,6 +38,7 @@ class RunStore:
         self._writer = writer
         self._id_lock = threading.Lock()
         self._next_id = self._rows(samples.NEXT_ID)[0][0]
+        self._held = threading.local()
         if writer is not None:
             weakref.finalize(self, writer.close_quietly)
 
@@ -116,6 +118,24 @@ class RunStore:
             reader.close()
         if self._writer is not None:
             self._writer.close()
+
+    @contextmanager
+    def together(self) -> Iterator[None]:
+        """What this thread adds inside the block is written in one transaction: all of it or nothing.
+
+        It is queued at the end of the block, and not at all when the block raises; queries inside do not see
+        it. A block within a block joins it.
+        """
+        if getattr(self._held, "writes", None) is not None:
+            yield
+            return
+        self._held.writes = writes = []
+        try:
+            yield
+        finally:
+            self._held.writes = None
+        if writes:
+            self._write(*writes)
 
     def add_metrics(
         self, stage: str, step: int, values: Mapping[str, float], domain: str | None = None
@@ -273,7 +293,11 @@ class RunStore:
             raise StoreError(
                 f"run database {self.path} was opened for reading", next_step="open it with read_only=False"
             )
-        self._writer.submit(writes)
+        held: list[Write] | None = getattr(self._held, "writes", None)
+        if held is None:
+            self._writer.submit(writes)
+        else:
+            held.extend(writes)
 
     def _query(self, sql: str, parameters: Sequence[object] = ()) -> list[tuple]:
         self.flush()

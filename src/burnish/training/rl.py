@@ -110,13 +110,13 @@ def train_rl(bench: Workbench, learner: Learner, settings: RlSettings, state: Ru
             source.sync(optimiser.parameters, state.version + 1)
 
             position = curriculum.observe(position, _outcomes(groups))
-            _warn(bench, source, state.step + 1, figures[""])
-            state = _settle(bench, state, taken, updates, fresh)
-            state = replace(_advance(state, groups, updates), scales=scales, seconds=deadline.seconds)
-            position, state = _quarantine(bench, curriculum, position, state, groups)
-            state = replace(state, curriculum=position.to_json())
-            figures[""] |= _speed(groups, began, collected) | {"lr": lr}
-            _record(bench, state, settings.steps, figures, groups, advantages)
+            with bench.store.together():
+                _warn(bench, source, state.step + 1, figures[""])
+                state = _settle(bench, state, taken, updates, fresh)
+                state = replace(_advance(state, groups, updates), scales=scales, seconds=deadline.seconds)
+                position, state = _quarantine(bench, curriculum, position, state, groups)
+                figures[""] |= _speed(groups, began, collected) | {"lr": lr}
+                _record(bench, state, settings.steps, figures, groups, advantages)
             fault_point("rl.after_record")
             if save_is_due(state.step, settings.steps, settings.checkpoint_every):
                 bench.save(state, optimiser, keep, pending=source.pending() if source.under_way else None)
@@ -232,7 +232,7 @@ def _quarantine(
             position = curriculum.quarantine(position, domain, reason)
             bench.store.add_event(STAGE, state.step, "error", "quarantine", reason, domain=domain)
             bench.console.warn(f"domain {domain} is quarantined: {reason}")
-    return position, replace(state, fault_streak=streaks)
+    return position, replace(state, fault_streak=streaks, curriculum=position.to_json())
 
 
 def fault_streaks(before: Mapping[str, int], groups: Sequence[Group]) -> dict[str, int]:

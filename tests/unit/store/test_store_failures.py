@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from burnish.errors import StoreError
+from burnish.records import Scored
 from burnish.store import RunStore
 from burnish.store.writer import Write, Writer
 
@@ -206,3 +207,53 @@ def test_a_store_nobody_closed_is_written_at_exit(tmp_path: Path) -> None:
     subprocess.run([sys.executable, "-c", _FORGOTTEN, str(path)], timeout=60, check=True)
     with RunStore.open(path) as reader:
         assert len(reader.metrics("rl", "reward")) == 100
+
+
+def _one_step(store: RunStore, step: int, groups: list) -> None:
+    with store.together():
+        for group in groups:
+            store.add_group("rl", step, group, "prompt " * 40, [0.5] * len(group.samples))
+        for domain in (None, *(f"domain/{n}" for n in range(14))):
+            store.add_metrics("rl", step, {f"figure_{n}": float(n) for n in range(20)}, domain)
+
+
+def test_a_disk_that_hangs_does_not_slow_the_steps(tmp_path: Path, make_group) -> None:
+    groups = [make_group(n, verdicts=(Scored(1.0, True),) * 8) for n in range(16)]
+    path = tmp_path / "run.sqlite"
+    with RunStore.create(path, busy_seconds=60) as store:
+        store.flush()
+        other = sqlite3.connect(path, isolation_level=None)
+        other.execute("BEGIN IMMEDIATE")
+        took = []
+        for step in range(1, 201):
+            began = time.perf_counter()
+            _one_step(store, step, groups)
+            took.append(time.perf_counter() - began)
+        (written,) = other.execute("SELECT count(*) FROM metrics").fetchone()
+        other.execute("ROLLBACK")
+        other.close()
+        assert written == 0
+        assert sorted(took)[len(took) // 2] < 0.01
+        assert max(took) < 0.5
+        assert len(store.metrics("rl", "figure_3", "domain/5")) == 200
+
+
+def test_a_full_queue_makes_the_next_step_wait_until_the_disk_answers(tmp_path: Path) -> None:
+    connection = sqlite3.connect(tmp_path / "db", isolation_level=None, check_same_thread=False, timeout=60)
+    connection.execute("CREATE TABLE t (a)")
+    other = sqlite3.connect(tmp_path / "db", isolation_level=None, check_same_thread=False)
+    other.execute("BEGIN IMMEDIATE")
+    writer = Writer(connection, tmp_path / "db", capacity=8)
+    release = threading.Timer(0.5, lambda: other.execute("ROLLBACK"))
+    release.start()
+    took = []
+    for n in range(30):
+        began = time.perf_counter()
+        writer.submit([Write("INSERT INTO t VALUES (?)", ((n,),))])
+        took.append(time.perf_counter() - began)
+    writer.close()
+    release.join()
+    assert max(took[:8]) < 0.2
+    assert sum(took) > 0.2
+    assert other.execute("SELECT count(*) FROM t").fetchone() == (30,)
+    other.close()

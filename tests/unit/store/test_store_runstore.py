@@ -252,3 +252,30 @@ def test_many_threads_may_add(store: RunStore, make_group) -> None:
         thread.join()
     assert store.groups_drawn("rl") == {"toy/sum": 200}
     assert store.verdict_counts("rl") == {"toy/sum": {"scored": 400}}
+
+
+def test_what_is_added_together_is_written_together(store: RunStore, make_group) -> None:
+    with store.together():
+        store.add_metrics("rl", 1, {"reward": 1.0})
+        with store.together():
+            store.add_group("rl", 1, make_group(0), "p")
+        assert store.metrics("rl", "reward") == []
+        assert store.samples() == []
+    assert store.metrics("rl", "reward") == [(1, 1.0)]
+    assert len(store.samples()) == 2
+
+
+def test_a_block_that_raises_writes_nothing_and_the_store_goes_on(store: RunStore) -> None:
+    with pytest.raises(ZeroDivisionError), store.together():
+        store.add_metrics("rl", 1, {"reward": 1.0})
+        raise ZeroDivisionError
+    store.add_metrics("rl", 2, {"reward": 2.0})
+    assert store.metrics("rl", "reward") == [(2, 2.0)]
+
+
+def test_a_block_holds_back_only_its_own_thread(store: RunStore) -> None:
+    with store.together():
+        thread = threading.Thread(target=lambda: store.add_metrics("rl", 1, {"reward": 1.0}))
+        thread.start()
+        thread.join()
+        assert store.metrics("rl", "reward") == [(1, 1.0)]

@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from burnish.store.check.facts import LEDGER_STAGE, Facts, GroupRow
+from burnish.store.check.facts import Facts, GroupRow
 from burnish.store.check.saved import SavedState
 
 
@@ -43,24 +43,9 @@ class Evidence:
         """The first ordinal that the ledger answers for."""
         return max((s.ledger.first for s in self.saved if s.ledger), default=0)
 
-    @cached_property
-    def saved_step(self) -> int:
-        """The last step of the ledger's stage that a whole checkpoint holds."""
-        return max((s.step for s in self.saved if s.stage == LEDGER_STAGE), default=0)
-
-    @cached_property
-    def torn_step(self) -> int | None:
-        """The last step of an unfinished run, of which a kill may have left some rows only."""
-        last = self.facts.last_step
-        return last if not self.finished and last > self.saved_step else None
-
     def settled(self) -> list[GroupRow]:
-        """Groups whose rows in other tables must be there."""
-        return [
-            g
-            for g in self.facts.groups
-            if g.entry.state in ("trained", "dropped") and g.entry.step != self.torn_step
-        ]
+        """Groups in a final state. Their rows in all tables are written in one transaction."""
+        return [g for g in self.facts.groups if g.entry.state in ("trained", "dropped")]
 
 
 def read_rules(recipe: Path) -> Rules | str:

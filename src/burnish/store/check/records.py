@@ -27,7 +27,7 @@ def _samples(run: Evidence, size: int) -> Iterator[str]:
         if e.state == "trained" and (e.ordinal, e.trained_step) not in drawn:
             yield f"group {e.ordinal} was trained on at step {e.trained_step} but has no samples there"
     for d in run.facts.drawn:
-        if d.ordinal < run.first or d.step == run.torn_step:
+        if d.ordinal < run.first:
             continue
         row = run.rows.get(d.ordinal)
         wrong = "is not in the ledger" if row is None else _difference(d, row.entry, size)
@@ -71,8 +71,6 @@ def _metrics(run: Evidence) -> Iterator[str]:
     for stage, names in STEP_METRICS.items():
         last = run.facts.last_step if stage == LEDGER_STAGE else run.facts.last_metric(stage)
         for step in range(1, last + 1):
-            if stage == LEDGER_STAGE and step == run.torn_step:
-                continue
             counts = {n: run.facts.metrics.get((stage, n, ""), {}).get(step, 0) for n in names}
             absent = [n for n, count in counts.items() if not count]
             if absent:
