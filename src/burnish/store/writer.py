@@ -1,8 +1,8 @@
-"""The one thread that writes: a bounded queue in front of one connection.
+"""The one thread that writes: a queue of bounded size in front of one connection.
 
-A caller never waits for the disk unless the queue is full. Writes waiting together are committed
-together. After the first failure nothing more is written (a run with holes would be worse than a run that
-stops); later writes are dropped, so no caller can hang, and every later call raises the failure.
+A caller never waits for the disk unless too many rows wait for it already. Writes waiting together are
+committed together. After the first failure nothing more is written (a run with holes would be worse than a
+run that stops); later writes are dropped, so no caller can hang, and every later call raises the failure.
 """
 
 from __future__ import annotations
@@ -17,6 +17,8 @@ from pathlib import Path
 from burnish.errors import StoreError
 from burnish.store.connection import store_error
 
+CAPACITY = 20_000
+"""Rows that may wait for the disk: some 35 steps of 16 groups of 8, some 40 MB of short completions."""
 _POLL_SECONDS = 0.2
 _BATCH = 256
 
@@ -43,23 +45,31 @@ _Item = tuple[Write, ...] | _Fence
 class Writer:
     """Owns a connection and the thread that uses it; the connection is closed by `close`."""
 
-    def __init__(self, connection: sqlite3.Connection, path: Path, *, capacity: int = 1024) -> None:
+    def __init__(self, connection: sqlite3.Connection, path: Path, *, capacity: int = CAPACITY) -> None:
         self._connection = connection
         self._path = path
-        self._queue: queue.Queue[_Item] = queue.Queue(maxsize=capacity)
+        self._queue: queue.SimpleQueue[_Item] = queue.SimpleQueue()
+        self._capacity = capacity
+        self._waiting = 0
+        self._room = threading.Condition()
         self._failure: StoreError | None = None
         self._closed = False
         self._thread = threading.Thread(target=self._run, name=f"burnish-store:{path.name}", daemon=True)
         self._thread.start()
 
     def submit(self, writes: Sequence[Write]) -> None:
-        """Queue statements that are committed together; waits only while the queue is full.
+        """Queue statements that are committed together; waits only while too many rows wait already.
 
         Raises:
             StoreError: an earlier write failed, or the store is closed.
         """
         self._check()
-        self._put(tuple(writes))
+        rows = _rows(writes)
+        with self._room:
+            while self._waiting and self._waiting + rows > self._capacity and self._thread.is_alive():
+                self._room.wait(_POLL_SECONDS)
+            self._waiting += rows
+            self._queue.put(tuple(writes))
 
     def flush(self) -> None:
         """Return once everything submitted so far is on disk.
@@ -102,16 +112,8 @@ class Writer:
                 next_step="open it again; a forked process has to open a store of its own",
             )
 
-    def _put(self, item: _Item) -> None:
-        while self._thread.is_alive():
-            try:
-                return self._queue.put(item, timeout=_POLL_SECONDS)
-            except queue.Full:
-                continue
-        return None
-
     def _wait_for(self, fence: _Fence) -> None:
-        self._put(fence)
+        self._queue.put(fence)
         while not fence.reached.wait(_POLL_SECONDS) and self._thread.is_alive():
             continue
 
@@ -119,8 +121,12 @@ class Writer:
         last = False
         while not last:
             items = self._next_items()
+            writes = [write for item in items if not isinstance(item, _Fence) for write in item]
             if self._failure is None:
-                self._commit(write for item in items if not isinstance(item, _Fence) for write in item)
+                self._commit(writes)
+            with self._room:
+                self._waiting -= _rows(writes)
+                self._room.notify_all()
             fences = [item for item in items if isinstance(item, _Fence)]
             last = any(fence.last for fence in fences)
             if last:
@@ -153,6 +159,10 @@ class Writer:
                 self._connection.execute("ROLLBACK")
         except sqlite3.Error:
             return
+
+
+def _rows(writes: Iterable[Write]) -> int:
+    return sum(len(write.rows) for write in writes)
 
 
 def _storable(row: tuple[object, ...]) -> tuple[object, ...]:
