@@ -1,6 +1,7 @@
 # make demo   set up, then train a real model on real tasks (about 20 minutes on 2 cores)
 # make test   set up, then lint, types, room contracts and the test suite
 # make tiny   set up, then the one-minute run with a model from scratch
+# make bench  set up, then every benchmark (under 15 minutes on 2 quiet cores); see benchmarks/README.md
 
 PYTHON ?= python3.11
 VENV := .venv
@@ -8,7 +9,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 RUN ?= runs/quickstart-$(shell date +%Y%m%d-%H%M%S)
 
-.PHONY: demo tiny test setup lint unit clean
+.PHONY: demo tiny bench test setup lint unit clean
 
 setup: $(READY)
 
@@ -26,11 +27,14 @@ demo: $(READY)
 tiny: $(READY)
 	$(BIN)/burnish train examples/tiny.toml
 
+bench: $(READY)
+	$(BIN)/python benchmarks/run_all.py $(BENCH)
+
 test: lint unit
 
 lint: $(READY)
-	$(BIN)/ruff format --check src tests examples
-	$(BIN)/ruff check src tests examples
+	$(BIN)/ruff format --check src tests examples benchmarks
+	$(BIN)/ruff check src tests examples benchmarks
 	$(BIN)/basedpyright
 	$(BIN)/lint-imports
 
