@@ -20,7 +20,8 @@ from burnish.store.migrations import check_version, migrate
 from burnish.store.samples import Order, StoredSample
 from burnish.store.writer import Write, Writer
 
-BUSY_SECONDS = 10.0
+BUSY_SECONDS = 60.0
+"""How long another process may hold the database before a write fails."""
 
 
 class RunStore:
