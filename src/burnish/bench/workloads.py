@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 from burnish.domains.base import Domain
@@ -43,9 +44,14 @@ def chain_sum() -> Domain:
 
 
 def prompts_for(policy: Policy, count: int) -> list[tuple[int, ...]]:
-    """The first training prompts of `chain_sum`, as tokens of the policy."""
+    """The first `count` different training prompts of `chain_sum`, as tokens of the policy."""
     domain = chain_sum()
-    return [policy.encode(domain.task(Split.TRAIN, 0, i).messages) for i in range(count)]
+    found: dict[tuple[int, ...], None] = {}
+    for index in itertools.count():
+        if len(found) == count:
+            break
+        found[policy.encode(domain.task(Split.TRAIN, 0, index).messages)] = None
+    return list(found)
 
 
 def step_recipe(workload: str, model: str, steps: int, *, reward: str = "random", **more: Any) -> Recipe:

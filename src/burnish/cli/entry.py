@@ -1,6 +1,7 @@
 """The entry point: runs a command and turns whatever happens into an exit code and a readable message.
 
-Exit codes: 0 done, 1 something unforeseen, 2 wrong input, 3 training cannot go on, 130 interrupted.
+Exit codes: 0 done, 1 something unforeseen or a check that found something, 2 wrong input, 3 training cannot
+go on, 130 interrupted.
 """
 
 from __future__ import annotations

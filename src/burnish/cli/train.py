@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sys
 import textwrap
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -53,6 +54,9 @@ def train(
     dry_run: Annotated[
         bool, Parameter(help="Print the resolved recipe with an estimate of memory and time, and stop.")
     ] = False,
+    timeline: Annotated[
+        bool, Parameter(help="Leave timeline.json in the run's folder: open it at ui.perfetto.dev.")
+    ] = False,
     json: Annotated[bool, Parameter(help="One JSON object a line; the last one holds the summary.")] = False,
     quiet: Quiet = False,
     set_: Overrides = (),
@@ -75,7 +79,15 @@ def train(
         resolved = load_recipe(recipe, overrides)
     if dry_run:
         return _dry_run(resolved, json)
-    return _train(resolved, run_dir or _next_free(resolved.name), resume=resume, json=json, quiet=quiet)
+    folder = run_dir or _next_free(resolved.name)
+    with _recorded(folder) if timeline else nullcontext():
+        return _train(resolved, folder, resume=resume, json=json, quiet=quiet)
+
+
+def _recorded(folder: Path) -> AbstractContextManager[object]:
+    from burnish.observe.timeline import timeline_into  # noqa: PLC0415
+
+    return timeline_into(folder)
 
 
 def _train(recipe: Recipe, run_dir: Path, *, resume: bool, json: bool, quiet: bool) -> int:

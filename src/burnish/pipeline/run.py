@@ -15,8 +15,8 @@ from burnish.algorithms.base import build as build_algorithm
 from burnish.domains.base import Domain
 from burnish.domains.prefetch import TaskPool
 from burnish.domains.registry import DomainSet
-from burnish.errors import BurnishError, Interrupted, RunError
-from burnish.evaluation.evaluation import Evaluation, load_evaluation, save_evaluation
+from burnish.errors import BurnishError, Interrupted
+from burnish.evaluation.evaluation import Evaluation, save_evaluation
 from burnish.evaluation.suite import evaluate, split_modes
 from burnish.evaluation.summary import summarise
 from burnish.models.load import load_policy
@@ -31,24 +31,26 @@ from burnish.pipeline.parts import (
     entries,
     evaluation_plan,
     reference_of,
+    source_of,
     threads,
 )
+from burnish.pipeline.resume import Restored, open_run, restore
 from burnish.pipeline.tasks import RunTasks
-from burnish.recipe import Recipe, differences, load_recipe, to_toml
+from burnish.recipe import Recipe, to_toml
 from burnish.records import Task
 from burnish.rollout.torch_engine import TorchEngine
 from burnish.store.environment import collect_environment
 from burnish.store.files import write_json_atomic
 from burnish.store.rundir import RunDir
 from burnish.store.runstore import RunStore
-from burnish.training.checkpoint import is_complete, newest_checkpoint, read_masters, read_state
-from burnish.training.collect import Collector
+from burnish.training.checkpoint import newest_checkpoint
 from burnish.training.optimiser import masters_of
 from burnish.training.rl import Learner, prompt_text, train_rl
 from burnish.training.sft import train_sft
 from burnish.training.signals import StopRequest
 from burnish.training.stage import Workbench
 from burnish.training.state import RunState
+from burnish.training.update import Reference
 
 BYTES_PER_PARAMETER_ON_DISK = 20
 """Room for one checkpoint with optimiser state and two without."""
@@ -75,6 +77,8 @@ class _Run:
     eval_tasks: dict[str, list[Task]]
     evaluations: list[Evaluation]
     state: RunState
+    reference: Reference | None
+    """What KL is measured against in a stage that is taken up in its middle."""
 
     @property
     def console(self) -> Console:
@@ -105,12 +109,12 @@ def train(
     console = console or Console()
     domains = domains_of(recipe, extra_domains)
     curriculum_of(recipe, domains) if domains.train else None
-    folder = _open(recipe, run_dir) if resume else RunDir.create(run_dir)
+    folder = open_run(recipe, run_dir) if resume else RunDir.create(run_dir)
     with ExitStack() as stack:
         stack.enter_context(folder.lock())
         stack.enter_context(threads(recipe.threads))
-        stack.enter_context(_status(folder))
         run = _start_or_leave_nothing(stack, recipe, folder, domains, console, resume)
+        stack.enter_context(_status(folder))
         for name, work in _chapters(run):
             _chapter(run, name, work)
         return _finish(run)
@@ -158,24 +162,6 @@ def _status(folder: RunDir) -> Iterator[None]:
         raise
 
 
-def _open(recipe: Recipe, run_dir: Path) -> RunDir:
-    folder = RunDir.open(run_dir)
-    changed = differences(load_recipe(folder.recipe), recipe)
-    if changed:
-        raise RunError(
-            "a run cannot be resumed with another recipe",
-            got="; ".join(f"{key}: {old!r} -> {new!r}" for key, (old, new) in changed.items()),
-            expected="the recipe the run was started with",
-            next_step=f"burnish train --resume {run_dir} (without a recipe), or start a new run",
-        )
-    if folder.read_status().state == "finished":
-        raise RunError(
-            f"the run {str(run_dir)!r} is finished; there is nothing to resume",
-            next_step=f"burnish report {run_dir}, or start a new run with another --run-dir",
-        )
-    return folder
-
-
 def _start_or_leave_nothing(
     stack: ExitStack, recipe: Recipe, folder: RunDir, domains: DomainSet, console: Console, resume: bool
 ) -> _Run:
@@ -210,35 +196,16 @@ def _start(
     stop = stack.enter_context(StopRequest())
     if not policy.trainable():
         raise AssertionError("a loaded policy has nothing to train")
-    bench = Workbench(policy, masters_of(policy.trainable()), tasks, store, console, folder.checkpoints, stop)
+    bench = stack.enter_context(
+        Workbench(policy, masters_of(policy.trainable()), tasks, store, console, folder.checkpoints, stop)
+    )
+    found = restore(recipe, folder, bench) if resume else Restored(RunState(), [], None)
     engine = engine_of(policy, recipe)
-    run = _Run(recipe, folder, domains, bench, engine, eval_tasks, [], RunState())
     if resume:
-        _restore(run)
-    return run
-
-
-def _restore(run: _Run) -> None:
-    """Take up the newest good checkpoint and the evaluations made so far."""
-    for name in ("before", *run.recipe.stages):
-        path = run.folder.path / f"evaluation_{name}.json"
-        if path.is_file():
-            run.evaluations.append(load_evaluation(path))
-    checkpoint = newest_checkpoint(run.folder.checkpoints)
-    for path in run.folder.checkpoint_paths():
-        if is_complete(path) and read_state(path).finished:
-            run.bench.stage_ends.add(path.name)
-    if checkpoint is None:
-        run.console.say("no checkpoint yet: starting from the first step")
-        return
-    run.state = read_state(checkpoint)
-    saved = read_masters(checkpoint)
-    for name, master in run.bench.masters.items():
-        master.copy_(saved[name])
-        run.bench.policy.trainable()[name].data.copy_(saved[name])
-    run.bench.store.rewind(run.state.stage, run.state.step)
-    run.engine.load(run.bench.masters, run.state.version)
-    run.console.say(f"resuming after {run.state.stage} step {run.state.step} ({checkpoint.name})")
+        engine.load(bench.masters, found.state.version)
+    return _Run(
+        recipe, folder, domains, bench, engine, eval_tasks, found.evaluations, found.state, found.reference
+    )
 
 
 def _sft(run: _Run) -> None:
@@ -250,20 +217,24 @@ def _sft(run: _Run) -> None:
 
 def _rl(run: _Run) -> None:
     run.folder.write_status("running", "rl", run.state.step)
-    r = run.recipe.rollout
-    collector = Collector(
-        run.engine, run.bench.policy, {d.name: d for d in run.domains.train}, r.samples, r.temperature,
-        r.max_tokens, run.recipe.seed, r.grading_workers,
-    )  # fmt: skip
+    open_source = source_of(
+        run.recipe, run.bench.policy, run.engine, run.domains.train, lambda said: _lost(run, said)
+    )
     learner = Learner(
-        collector,
+        open_source,
         build_algorithm(run.recipe.algorithm),
         curriculum_of(run.recipe, run.domains),
-        reference_of(run.bench.policy, run.recipe),
+        run.reference or reference_of(run.bench.policy, run.recipe),
         run.recipe.seed,
     )
     run.state = train_rl(run.bench, learner, run.recipe.rl, run.state)
     _after_stage(run)
+
+
+def _lost(run: _Run, said: str) -> None:
+    """A rollout worker was replaced."""
+    run.console.warn(said)
+    run.bench.store.add_event("rl", run.state.step, "warning", "worker", said)
 
 
 def _after_stage(run: _Run) -> None:

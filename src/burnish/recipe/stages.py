@@ -34,6 +34,10 @@ class SftSettings(BaseModel):
     """Gradients are scaled down to this global norm."""
     betas: tuple[Beta, Beta] = (0.9, 0.95)
     """Decay rates of AdamW's two moments."""
+    checkpoint_every: int = Field(default=0, ge=0)
+    """Steps between checkpoints; 0 saves only at the end of the stage."""
+    keep_checkpoints: int = Field(default=2, ge=1)
+    """Newest checkpoints kept to resume from; the end of the stage always stays."""
     max_minutes: float | None = Field(default=None, gt=0)
     """Stop after the step in which this many minutes have passed; not set = no limit."""
 
@@ -66,7 +70,13 @@ class RlSettings(BaseModel):
     checkpoint_every: int = Field(default=0, ge=0)
     """Steps between checkpoints; 0 saves only at the end of the stage."""
     keep_checkpoints: int = Field(default=2, ge=1)
-    """Checkpoints kept on disk; older ones are deleted."""
+    """Newest checkpoints kept to resume from; the end of a stage always stays."""
+    keep_best: int = Field(default=1, ge=0)
+    """Checkpoints kept because their best_metric is highest; 0 keeps none for that."""
+    best_metric: str = Field(default="reward", min_length=1)
+    """Figure of a step, averaged over the last 10 steps, that says which checkpoints are best."""
+    keep_every: int = Field(default=0, ge=0)
+    """Checkpoints whose step is a multiple of this are kept for good; 0 keeps none for that."""
     max_minutes: float | None = Field(default=None, gt=0)
     """Stop after the step in which this many minutes have passed; not set = no limit."""
 

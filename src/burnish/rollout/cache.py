@@ -1,109 +1,139 @@
-"""Preallocated key-value cache with rows that can be copied from shared prompts and dropped when finished.
+"""Keys and values of the rows in a decoding batch, in memory reserved once.
 
-B rows, K key heads, C columns of capacity, D head size.
+A row is one completion under way. Rows in use are always the first ones, so the batch is a plain slice;
+a finished row's place is taken by the last one. Column p holds position p.
+
+R rows, K key heads, C columns of capacity, D head size.
 """
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import torch
 from torch import Tensor
 from transformers import Cache
 from transformers.cache_utils import CacheLayerMixin
 
+from burnish.models.policy import Policy
+
+ALIGNMENT = 32
+"""Columns come in multiples of this: the attention kernel sums in such strides, and the same strides as in
+a plain forward pass give the same sums."""
+
+
+BLOCK = 16
+"""Columns are copied in whole blocks of this many."""
+
+
+def aligned(columns: int) -> int:
+    """Columns rounded up to the alignment."""
+    return -(-columns // ALIGNMENT) * ALIGNMENT
+
+
+def bytes_per_token(policy: Policy) -> int:
+    """Memory of one position: keys and values of every layer."""
+    layers, heads, size = _shape(policy)
+    return 2 * layers * heads * size * policy.dtype.itemsize
+
+
+def _shape(policy: Policy) -> tuple[int, int, int]:
+    config = policy.causal.config
+    size = getattr(config, "head_dim", None) or config.hidden_size // config.num_attention_heads
+    return config.num_hidden_layers, config.num_key_value_heads, size
+
+
+class Slots:
+    """The cache of one lane of decoding."""
+
+    def __init__(self, policy: Policy, rows: int, columns: int):
+        """Reserve memory; pages are touched when first written."""
+        layers, heads, size = _shape(policy)
+        self.columns = aligned(columns)
+        # Zeros, not garbage: a masked column still meets a weight of zero, and zero times NaN is NaN.
+        self.memory = torch.zeros(layers, 2, rows, heads, self.columns, size, dtype=policy.dtype)
+
+    @property
+    def rows(self) -> int:
+        """Rows there is room for."""
+        return self.memory.shape[2]
+
+    def view(self, start: int, stop: int) -> Tensor:
+        """Rows [start, stop): [layers, 2, rows, K, C, D]."""
+        return self.memory[:, :, start:stop]
+
+    def copy(self, source: int, targets: slice, length: int) -> None:
+        """Give the rows `targets` the first `length` columns of row `source`."""
+        whole = _whole(length)
+        self.memory[:, :, targets, :, :whole] = self.memory[:, :, source : source + 1, :, :whole]
+
+    def move(self, source: int, target: int, length: int) -> None:
+        """Give row `target` what row `source` holds."""
+        if source != target:
+            whole = _whole(length)
+            self.memory[:, :, target, :, :whole] = self.memory[:, :, source, :, :whole]
+
+    def read(self, row: int, start: int, stop: int) -> Tensor:
+        """A copy of columns [start, stop) of a row, both multiples of 16: [layers, 2, K, columns, D]."""
+        return self.memory[:, :, row, :, start:stop].clone()
+
+    def write(self, row: int, start: int, block: Tensor) -> None:
+        """Put columns back that `read` gave."""
+        self.memory[:, :, row, :, start : start + block.shape[3]] = block
+
+
+def _whole(length: int) -> int:
+    """Columns in whole blocks of 16, because a decoder may store neighbouring columns interleaved."""
+    return -(-length // BLOCK) * BLOCK
+
 
 class SlotLayer(CacheLayerMixin):
-    """Keys and values of one layer, written column by column into memory reserved at first use."""
+    """One layer of a slice of slots, in the form that `transformers` models write to."""
 
     is_sliding = False
 
-    def __init__(self, capacity: int):
+    def __init__(self, memory: Tensor, rows: Tensor, positions: Tensor, columns: int):
         super().__init__()
-        self.capacity = capacity
-        self.length = 0
+        self.keys, self.values = memory[0], memory[1]
+        self.rows, self.positions, self.columns = rows, positions, columns
+        self.is_initialized = True
 
     def lazy_initialization(self, key_states: Tensor, value_states: Tensor) -> None:
-        """Reserve [B, K, C, D] for keys and for values."""
-        batch, heads, _, size = key_states.shape
-        self.keys = key_states.new_empty(batch, heads, self.capacity, size)
-        self.values = value_states.new_empty(batch, heads, self.capacity, value_states.shape[-1])
-        self.is_initialized = True
+        """Nothing to do: the memory is there."""
 
     def update(
         self, key_states: Tensor, value_states: Tensor, *args: object, **kwargs: object
     ) -> tuple[Tensor, Tensor]:
-        """Append [B, K, n, D] and return views of everything held so far."""
-        if not self.is_initialized:
-            self.lazy_initialization(key_states, value_states)
+        """Write [b, K, L, D] at the tokens' positions; returns views of all columns to look at."""
         assert self.keys is not None and self.values is not None  # noqa: S101
-        end = self.length + key_states.shape[2]
-        self.keys[:, :, self.length : end] = key_states
-        self.values[:, :, self.length : end] = value_states
-        self.length = end
-        return self.keys[:, :, :end], self.values[:, :, :end]
+        self.keys[self.rows, :, self.positions] = key_states.transpose(1, 2)
+        self.values[self.rows, :, self.positions] = value_states.transpose(1, 2)
+        return self.keys[:, :, : self.columns], self.values[:, :, : self.columns]
 
     def get_mask_sizes(self, query_length: int) -> tuple[int, int]:
-        """Columns after the next update, and their offset."""
-        return self.length + query_length, 0
+        """Columns to look at, and their offset."""
+        return self.columns, 0
 
     def get_seq_length(self) -> int:
-        """Columns in use."""
-        return self.length
+        """Columns before the new tokens; positions are always given, so nothing depends on it."""
+        return self.columns - int(self.positions.shape[1])
 
     def get_max_length(self) -> int:
         """Capacity in columns."""
-        return self.capacity
-
-    def adopt(self, source: SlotLayer, rows: Tensor, start: int, total: int) -> None:
-        """Copy rows of a prompt cache, right-aligned to the `self.length` columns, from row `start` on."""
-        assert source.keys is not None and source.values is not None  # noqa: S101
-        if not self.is_initialized:
-            self.keys = source.keys.new_zeros(
-                total, source.keys.shape[1], self.capacity, source.keys.shape[3]
-            )
-            self.values = source.values.new_zeros(
-                total, source.values.shape[1], self.capacity, source.values.shape[3]
-            )
-            self.is_initialized = True
-        assert self.keys is not None and self.values is not None  # noqa: S101
-        begin = self.length - source.length
-        stop = start + rows.numel()
-        self.keys[start:stop, :, begin : self.length] = source.keys[rows, :, : source.length]
-        self.values[start:stop, :, begin : self.length] = source.values[rows, :, : source.length]
-
-    def keep(self, rows: Tensor) -> None:
-        """Drop every row that is not in `rows`."""
-        assert self.keys is not None and self.values is not None  # noqa: S101
-        self.keys, self.values = self.keys[rows], self.values[rows]
+        return self.keys.shape[2] if self.keys is not None else 0
 
 
 class SlotCache(Cache):
-    """One `SlotLayer` per layer of the model."""
+    """All layers of a slice of slots."""
 
-    def __init__(self, layers: int, capacity: int, length: int = 0):
-        slots = [SlotLayer(capacity) for _ in range(layers)]
-        for slot in slots:
-            slot.length = length
-        super().__init__(layers=list(slots))
-        self.slots = slots
+    def __init__(self, memory: Tensor, positions: Tensor, columns: int):
+        """Wrap rows for one forward pass.
 
-    def adopt(self, source: SlotCache, rows: Tensor, start: int, total: int) -> None:
-        """Fill rows `start` onwards with copies of `source`'s rows; see `SlotLayer.adopt`."""
-        for mine, theirs in zip(self.slots, source.slots, strict=True):
-            mine.adopt(theirs, rows, start, total)
-
-    def keep(self, rows: Tensor) -> None:
-        """Drop every row that is not in `rows` ([k] int64, increasing)."""
-        for slot in self.slots:
-            slot.keep(rows)
-
-
-def valid_columns(lengths: Tensor, width: int, capacity: int) -> Tensor:
-    """Which columns a left-padded row may attend: [B, capacity] boolean.
-
-    Args:
-        lengths: [B] prompt lengths.
-        width: columns the prompts fill; a prompt of length n occupies the last n of them.
-        capacity: all columns; those after the prompt are reserved for the completion and are valid.
-    """
-    columns = torch.arange(capacity)
-    return columns[None] >= (width - lengths)[:, None]
+        Args:
+            memory: [layers, 2, b, K, C, D].
+            positions: [b, L] column of each new token.
+            columns: columns to look at.
+        """
+        rows = torch.arange(len(positions))[:, None].expand_as(positions)
+        layers: Sequence[Tensor] = memory.unbind(0)
+        super().__init__(layers=[SlotLayer(m, rows, positions, columns) for m in layers])

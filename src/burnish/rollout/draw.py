@@ -1,7 +1,7 @@
 """Drawing tokens from logits with one uniform number a row.
 
-An inverse-CDF draw over blocks of the vocabulary: exponentials once, block sums, pick a block, then
-pick a token inside it. `torch.multinomial` over a vocabulary of 49,152 costs more than a whole decode
+An inverse-CDF draw over blocks of the vocabulary: one softmax, block sums, pick a block, then pick a
+token inside it. `torch.multinomial` over a vocabulary of 49,152 costs more than a whole decode
 step of a small model on a CPU; this costs about one pass over the logits.
 
 B rows, V vocabulary.
@@ -28,15 +28,16 @@ def draw(logits: Tensor, uniforms: Tensor, temperatures: Tensor) -> tuple[Tensor
         tokens [B] int64 and log-probs [B] float32 (natural log).
     """
     greedy = temperatures == 0
-    scaled = logits / torch.where(greedy, 1.0, temperatures)[:, None] if _rescales(temperatures) else logits
-    peak, best = scaled.max(-1, keepdim=True)
-    mass = torch.exp(scaled - peak)
-    tokens = best[:, 0].clone()
-    if not bool(greedy.all()):
-        rows = (~greedy).nonzero()[:, 0]
-        tokens[rows] = inverse_cdf(mass[rows], uniforms[rows])
-    chosen = scaled.gather(-1, tokens[:, None]) - peak
-    return tokens, (chosen - mass.sum(-1, keepdim=True).log())[:, 0]
+    if _rescales(temperatures):
+        logits = logits / torch.where(greedy, 1.0, temperatures)[:, None]
+    share = torch.softmax(logits, -1)
+    if bool(greedy.all()):
+        tokens = logits.argmax(-1)
+    else:
+        tokens = inverse_cdf(share, uniforms)
+        if bool(greedy.any()):
+            tokens[greedy] = logits[greedy].argmax(-1)
+    return tokens, share.gather(-1, tokens[:, None])[:, 0].log()
 
 
 def _rescales(temperatures: Tensor) -> bool:
@@ -55,7 +56,7 @@ def inverse_cdf(mass: Tensor, uniforms: Tensor) -> Tensor:
     """
     rows, size = mass.shape
     blocks = pad(mass, (0, -size % _BLOCK)).view(rows, -1, _BLOCK)
-    sums = blocks.sum(-1, dtype=torch.float64)
+    sums = blocks.sum(-1).double()
     block, rest = _pick(sums, uniforms * sums.sum(-1))
     inside = blocks[torch.arange(rows), block].double()
     total = inside.sum(-1)

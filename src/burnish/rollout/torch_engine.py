@@ -1,44 +1,61 @@
 """The embedded rollout engine: any `transformers` causal model, on the machine at hand.
 
-Each prompt is prefilled once and its keys and values are copied to the samples of its group; finished
-rows leave the batch; a token is an inverse-CDF draw from keyed randomness, so the same request gives
-the same completion whatever else runs.
+Requests are cut into fixed units; each unit is decoded by one lane, a thread that computes alone, so that
+lanes never wait for each other. A prompt is computed once for its group, common beginnings of prompts once
+for all, finished rows are replaced from the queue, and a token is an inverse-CDF draw from keyed
+randomness: the same requests give the same completions whatever the number of lanes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 
-import numpy as np
 import torch
 from torch import Tensor
 
 from burnish.errors import ModelError
+from burnish.models.checksums import checksums
+from burnish.models.fused import Head, head_precision
 from burnish.models.policy import Policy, copy_weights, hidden_states, output_weight
-from burnish.randomness import stream_key, uniforms
 from burnish.records import Sample, StopReason, WeightVersion
-from burnish.rollout.cache import SlotCache, valid_columns
-from burnish.rollout.draw import draw
+from burnish.rollout.cache import Slots, aligned, bytes_per_token
+from burnish.rollout.decoder import decoder_for
 from burnish.rollout.engine import Request
+from burnish.rollout.lane import Drawn, Lane
+from burnish.rollout.prefix import PrefixStore
 
-_PREFILL_TOKENS = 4096
-_DROP_SHARE = 0.25
+UNITS = 8
+"""Units that many requests are cut into: work for up to as many lanes, and long queues for each."""
+_CACHE_BYTES = 1 << 30
+"""Memory for keys and values of all lanes together; long prompts get fewer rows."""
+_PREFIX_TOKENS = 4096
+"""Tokens of common beginnings that a lane remembers."""
 
 
 class TorchEngine:
     """Draws completions with a frozen copy of a policy's weights."""
 
-    def __init__(self, policy: Policy, batch_rows: int = 128):
+    def __init__(
+        self, policy: Policy, batch_rows: int = 64, lanes: int | None = None, *, remembered_tokens: int = 0
+    ):
         """Take over `policy`; its model must not be trained by anyone else.
 
         Args:
             policy: model and tokenizer.
-            batch_rows: completions decoded together at most.
+            batch_rows: completions that a lane decodes together at most.
+            lanes: threads that decode units side by side; as many as torch computes with by default.
+            remembered_tokens: keys and values of prompts and completions kept from call to call, for
+                conversations whose next prompt continues them; one lane then does everything.
         """
         self.policy = policy
         self.batch_rows = batch_rows
+        self.lanes = 1 if remembered_tokens else lanes
+        self._remembered = PrefixStore(remembered_tokens, completions=True) if remembered_tokens else None
         self._version: WeightVersion = 0
+        self._decoder = decoder_for(policy)
         self._refresh()
 
     @property
@@ -49,7 +66,10 @@ class TorchEngine:
     @torch.no_grad()
     def _refresh(self) -> None:
         self.policy.model.requires_grad_(False).eval()
-        self._head = output_weight(self.policy.causal).float()
+        self._decoder.refresh()
+        if self._remembered is not None:
+            self._remembered.clear()
+        self._head = Head(output_weight(self.policy.causal))
 
     def load(self, weights: Mapping[str, Tensor], version: WeightVersion) -> None:
         """Copy new weights in; see `Engine.load`."""
@@ -57,29 +77,36 @@ class TorchEngine:
         self._version = version
         self._refresh()
 
+    def checksums(self) -> dict[str, str]:
+        """Checksum of every parameter; see `Engine.checksums`."""
+        return checksums(dict(self.policy.model.named_parameters()))
+
     @torch.no_grad()
     def score(self, prompt_ids: Sequence[int], completion_ids: Sequence[int]) -> list[float]:
         """Log-prob of each completion token by one plain forward pass; see `Engine.score`."""
-        ids = torch.tensor([[*prompt_ids, *completion_ids]])
-        length = ids.shape[1]
-        mask = torch.ones(length, length, dtype=torch.bool).tril()[None, None]
-        hidden = hidden_states(self.policy.causal, ids, mask, torch.arange(length)[None])
-        logprobs = self._logits(hidden[0, len(prompt_ids) - 1 : -1]).log_softmax(-1)
-        return logprobs.gather(-1, ids[0, len(prompt_ids) :, None])[:, 0].tolist()
+        given = [*prompt_ids, *completion_ids]
+        width = aligned(len(given))
+        ids = torch.tensor([[*given, *[0] * (width - len(given))]])
+        mask = torch.ones(width, width, dtype=torch.bool).tril()[None, None]
+        hidden = hidden_states(self.policy.causal, ids, mask, torch.arange(width)[None])
+        with head_precision():
+            logits = self._head(hidden[0, len(prompt_ids) - 1 : len(given) - 1])
+        return logits.log_softmax(-1).gather(-1, ids[0, len(prompt_ids) : len(given), None])[:, 0].tolist()
 
-    @torch.no_grad()
     def generate(
         self, requests: Sequence[Request], on_done: Callable[[int], None] | None = None
     ) -> list[tuple[Sample, ...]]:
         """Draw every sample of every request; see `Engine.generate`."""
+        if not requests:
+            return []
         for request in requests:
             self._check(request)
+        units = row_units(requests, self.batch_rows)
         results: list[tuple[Sample, ...]] = [()] * len(requests)
-        for batch in row_batches(requests, self.batch_rows):
-            for i, samples in zip(batch, self._run([requests[i] for i in batch]), strict=True):
-                results[i] = samples
-            if on_done is not None:
-                on_done(len(batch))
+        drawn_units = self._run([[requests[i] for i in u] for u in units], on_done)
+        for unit, drawn in zip(units, drawn_units, strict=True):
+            for i, samples in zip(unit, drawn, strict=True):
+                results[i] = tuple(self._sample(d, index) for index, d in enumerate(samples))
         return results
 
     def _check(self, request: Request) -> None:
@@ -92,156 +119,67 @@ class TorchEngine:
                 next_step="lower rollout.max_tokens, set domains.max_prompt_tokens, or leave the domain out",
             )
 
-    def _logits(self, hidden: Tensor) -> Tensor:
-        return hidden.float() @ self._head.T
+    def _run(
+        self, units: Sequence[Sequence[Request]], on_done: Callable[[int], None] | None
+    ) -> list[list[list[Drawn]]]:
+        """All units, on as many lanes as there are, the largest shape of cache for each lane."""
+        lanes = min(self.lanes or torch.get_num_threads(), len(units))
+        spare: list[Lane] = []
+        lock = threading.Lock()
 
-    def _run(self, requests: Sequence[Request]) -> list[tuple[Sample, ...]]:
-        rows = _Rows.of(requests)
-        cache, hidden = self._prefill(requests, rows)
-        finished = _decode(self, rows, cache, hidden)
-        return _collect(self, requests, finished)
+        def work(unit: Sequence[Request]) -> list[list[Drawn]]:
+            torch.set_num_threads(1)
+            with lock:
+                lane = spare.pop() if spare else self._lane(units, lanes)
+            drawn = lane.run(unit, on_done)
+            if self._remembered is None:
+                lane.store.clear()  # what a unit finds there must not depend on who ran before it
+            with lock:
+                spare.append(lane)
+            return drawn
 
-    def _prefill(self, requests: Sequence[Request], rows: _Rows) -> tuple[SlotCache, Tensor]:
-        """Fill the cache with every row's prompt; returns it with the last hidden state of each row."""
-        layers = self.policy.causal.config.num_hidden_layers
-        cache = SlotCache(layers, rows.width + rows.max_tokens, rows.width)
-        hidden: list[Tensor] = []
-        start = 0
-        for part in _prefill_parts(requests):
-            prompts, last = self._prefill_part([r.prompt_ids for r in part])
-            spread = torch.tensor([i for i, r in enumerate(part) for _ in r.temperatures])
-            cache.adopt(prompts, spread, start, len(rows.keys))
-            hidden.append(last[spread])
-            start += len(spread)
-        return cache, torch.cat(hidden)
+        with head_precision(), _threads_restored(), ThreadPoolExecutor(lanes, "burnish-lane") as pool:
+            return list(pool.map(work, units))
 
-    def _prefill_part(self, prompts: Sequence[tuple[int, ...]]) -> tuple[SlotCache, Tensor]:
-        width = max(map(len, prompts))
-        lengths = torch.tensor([len(p) for p in prompts])
-        ids = torch.tensor([(0,) * (width - len(p)) + p for p in prompts])
-        valid = valid_columns(lengths, width, width)
-        mask = valid[:, None, None, :] & torch.ones(width, width, dtype=torch.bool).tril()
-        mask |= torch.eye(width, dtype=torch.bool)  # a padded position attends itself, so no row is empty
-        positions = (torch.arange(width)[None] - (width - lengths)[:, None]).clamp(min=0)
-        cache = SlotCache(self.policy.causal.config.num_hidden_layers, width)
-        hidden = hidden_states(self.policy.causal, ids, mask, positions, cache)
-        return cache, hidden[:, -1]
+    def _lane(self, units: Sequence[Sequence[Request]], lanes: int) -> Lane:
+        requests = [r for unit in units for r in unit]
+        columns = aligned(max(len(r.prompt_ids) + r.max_tokens for r in requests))
+        group = max(len(r.temperatures) for r in requests)
+        most = max(sum(len(r.temperatures) for r in unit) for unit in units)
+        affordable = _CACHE_BYTES // (lanes * columns * bytes_per_token(self.policy))
+        rows = max(group, min(self.batch_rows, most, affordable))
+        slots = Slots(self.policy, rows, columns)
+        store = PrefixStore(_PREFIX_TOKENS) if self._remembered is None else self._remembered
+        return Lane(self._decoder, self._head, slots, store, self.policy.stop_ids)
 
-    def step(self, tokens: Tensor, positions: Tensor, valid: Tensor, cache: SlotCache) -> Tensor:
-        """Hidden states [B, hidden] after one more token a row."""
-        mask = valid[:, None, None, : cache.get_seq_length() + 1]
-        return hidden_states(self.policy.causal, tokens[:, None], mask, positions[:, None], cache)[:, 0]
-
-
-@dataclass(frozen=True)
-class _Rows:
-    """Per-row constants of one batch of B rows."""
-
-    keys: np.ndarray
-    """[B] uint64, randomness of each row."""
-    temperatures: Tensor
-    lengths: Tensor
-    """[B] prompt tokens."""
-    limits: Tensor
-    """[B] completion tokens at most."""
-    width: int
-    """Longest prompt."""
-
-    @property
-    def max_tokens(self) -> int:
-        return int(self.limits.max())
-
-    @classmethod
-    def of(cls, requests: Sequence[Request]) -> _Rows:
-        flat = [(r, i, t) for r in requests for i, t in enumerate(r.temperatures)]
-        return cls(
-            np.array([stream_key(*r.stream, i) for r, i, _ in flat], np.uint64),
-            torch.tensor([t for _, _, t in flat], dtype=torch.float32),
-            torch.tensor([len(r.prompt_ids) for r, _, _ in flat]),
-            torch.tensor([r.max_tokens for r, _, _ in flat]),
-            max(len(r.prompt_ids) for r in requests),
+    def _sample(self, drawn: Drawn, index: int) -> Sample:
+        ended = drawn.token_ids[-1] in self.policy.stop_ids
+        return Sample(
+            text=self.policy.decode(drawn.token_ids),
+            index=index,
+            token_ids=drawn.token_ids,
+            logprobs=drawn.logprobs,
+            versions=(self.version,) * len(drawn.token_ids),
+            stop=StopReason.EOS if ended else StopReason.LENGTH,
         )
 
 
-@dataclass(frozen=True)
-class _Finished:
-    """What was drawn for one batch: [B, T] tokens and log-probs, and [B] lengths."""
-
-    tokens: Tensor
-    logprobs: Tensor
-    lengths: Tensor
-
-
-def _decode(engine: TorchEngine, rows: _Rows, cache: SlotCache, hidden: Tensor) -> _Finished:
-    count, limit = len(rows.keys), rows.max_tokens
-    tokens = torch.zeros(count, limit, dtype=torch.int64)
-    logprobs = torch.zeros(count, limit)
-    lengths = torch.zeros(count, dtype=torch.int64)
-    stops = torch.tensor(sorted(engine.policy.stop_ids))
-    valid = valid_columns(rows.lengths, rows.width, rows.width + limit)
-    held = torch.arange(count)  # rows still in the batch
-    open_rows = torch.ones(count, dtype=torch.bool)  # of those, rows that are not finished
-    for t in range(limit):
-        u = torch.from_numpy(uniforms(rows.keys[held.numpy()], np.array(t, np.uint64)))
-        drawn, logprob = draw(engine._logits(hidden), u, rows.temperatures[held])
-        live = held[open_rows]
-        tokens[live, t], logprobs[live, t] = drawn[open_rows], logprob[open_rows]
-        lengths[live] = t + 1
-        open_rows &= ~torch.isin(drawn, stops) & (t + 1 < rows.limits[held])
-        if not bool(open_rows.any()):
-            break
-        if open_rows.sum() <= (1 - _DROP_SHARE) * len(held):
-            index = open_rows.nonzero()[:, 0]
-            cache.keep(index)
-            held, drawn, open_rows = held[index], drawn[index], open_rows[index]
-        hidden = engine.step(drawn, rows.lengths[held] + t, valid[held], cache)
-    return _Finished(tokens, logprobs, lengths)
+@contextmanager
+def _threads_restored() -> Iterator[None]:
+    """Lanes set the thread count of the process to 1 for themselves; the caller's comes back after them."""
+    before = torch.get_num_threads()
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
 
 
-def _collect(
-    engine: TorchEngine, requests: Sequence[Request], finished: _Finished
-) -> list[tuple[Sample, ...]]:
-    row = iter(range(len(finished.lengths)))
-    return [
-        tuple(_sample(engine, finished, next(row), i) for i in range(len(r.temperatures))) for r in requests
-    ]
+def row_units(requests: Sequence[Request], batch_rows: int) -> list[list[int]]:
+    """Fixed units of request numbers, dealt out by prompt length so that all are alike.
 
-
-def _sample(engine: TorchEngine, finished: _Finished, row: int, index: int) -> Sample:
-    length = int(finished.lengths[row])
-    ids = tuple(finished.tokens[row, :length].tolist())
-    return Sample(
-        text=engine.policy.decode(ids),
-        index=index,
-        token_ids=ids,
-        logprobs=tuple(finished.logprobs[row, :length].tolist()),
-        versions=(engine.version,) * length,
-        stop=StopReason.EOS if ids[-1] in engine.policy.stop_ids else StopReason.LENGTH,
-    )
-
-
-def row_batches(requests: Sequence[Request], batch_rows: int) -> list[list[int]]:
-    """Fixed batches of request numbers: by prompt length, then by number, up to `batch_rows` rows each."""
-    batches: list[list[int]] = []
-    used = batch_rows
-    for i in sorted(range(len(requests)), key=lambda i: (len(requests[i].prompt_ids), i)):
-        rows = len(requests[i].temperatures)
-        if used + rows > batch_rows:
-            batches.append([])
-            used = 0
-        batches[-1].append(i)
-        used += rows
-    return batches
-
-
-def _prefill_parts(requests: Sequence[Request]) -> list[list[Request]]:
-    """Consecutive requests whose padded prompts stay under a token budget, to bound memory."""
-    parts: list[list[Request]] = []
-    width = 0
-    for request in requests:
-        width = max(width, len(request.prompt_ids))
-        if not parts or width * (len(parts[-1]) + 1) > _PREFILL_TOKENS:
-            parts.append([])
-            width = len(request.prompt_ids)
-        parts[-1].append(request)
-    return parts
+    Enough units that each fits a batch, up to `UNITS`; beyond that units grow and rows are replaced.
+    """
+    rows = sum(len(r.temperatures) for r in requests)
+    count = min(UNITS, max(1, -(-rows // batch_rows)), len(requests))
+    order = sorted(range(len(requests)), key=lambda i: (len(requests[i].prompt_ids), i))
+    return [sorted(order[n::count], key=lambda i: (len(requests[i].prompt_ids), i)) for n in range(count)]

@@ -21,7 +21,8 @@ from burnish.recipe import SftSettings
 from burnish.records import Split, Task
 from burnish.training.logprobs import packed_logprobs
 from burnish.training.optimiser import OptimiserPlan, learning_rate
-from burnish.training.stage import Deadline, Place, Workbench
+from burnish.training.retention import retention_of
+from burnish.training.stage import Deadline, Place, Workbench, save_is_due
 from burnish.training.state import RunState
 from burnish.training.tree import Tree, micro_batches
 
@@ -45,7 +46,8 @@ def train_sft(bench: Workbench, curriculum: Curriculum, settings: SftSettings, s
     """
     state = state.begin(STAGE)
     plan = plan_of(settings)
-    optimiser = bench.optimiser(plan, state)
+    optimiser = bench.optimiser(plan, state, saves=settings.checkpoint_every > 0)
+    keep = retention_of(settings)
     deadline = Deadline(state.seconds, settings.max_minutes)
     position = curriculum.restore(state.curriculum) if state.curriculum else curriculum.start()
     while state.step < settings.steps and not (bench.stop.asked or deadline.passed):
@@ -76,8 +78,10 @@ def train_sft(bench: Workbench, curriculum: Curriculum, settings: SftSettings, s
             "tokens_per_second": trained / took,
         }
         bench.record(STAGE, state.step, settings.steps, {"": figures})
+        if save_is_due(state.step, settings.steps, settings.checkpoint_every):
+            bench.save(state, optimiser, keep)
     state = replace(state, finished=not bench.stop.asked or state.step >= settings.steps)
-    bench.save(state, optimiser, keep=1)
+    bench.save(state, optimiser, keep)
     optimiser.close()
     return state
 

@@ -6,17 +6,22 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
+from types import TracebackType
+from typing import Protocol, Self
 
 from torch import Tensor
 
+from burnish.errors import RunError
 from burnish.models.policy import Policy
 from burnish.observe.console import Console
 from burnish.records import Split, Task
+from burnish.spans import timed
 from burnish.store.runstore import RunStore
-from burnish.training.checkpoint import prune, read_optimiser, save_checkpoint
+from burnish.training.checkpoint import Pending, read_optimiser
 from burnish.training.memory import release_unused
 from burnish.training.optimiser import MasterOptimiser, OptimiserPlan
+from burnish.training.retention import Retention
+from burnish.training.saver import Saver
 from burnish.training.signals import StopRequest
 from burnish.training.state import RunState
 
@@ -48,27 +53,84 @@ class Workbench:
     console: Console
     checkpoints: Path
     stop: StopRequest
-    stage_ends: set[str] = field(default_factory=set)
-    """Names of checkpoints that end a stage and are always kept."""
+    saver: Saver = field(init=False)
+    """Writes the checkpoints; ends with the workbench."""
 
-    def optimiser(self, plan: OptimiserPlan, state: RunState) -> MasterOptimiser:
-        """A fresh optimiser at the start of a stage, the saved one in the middle of it."""
+    def __post_init__(self) -> None:
+        self.saver = Saver(self.checkpoints, self.policy, self.store, self.console)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.saver.__exit__(kind, error, trace)
+
+    def optimiser(self, plan: OptimiserPlan, state: RunState, *, saves: bool = False) -> MasterOptimiser:
+        """A fresh optimiser at the start of a stage, the saved one in the middle of it.
+
+        Args:
+            plan: settings of the stage.
+            state: where the run stands.
+            saves: the stage saves as it goes, so have the memory for the copies made ready beside it.
+
+        Raises:
+            RunError: the stage is under way and its checkpoint holds no optimiser.
+        """
         optimiser = MasterOptimiser(self.policy.trainable(), self.masters, plan)
         if state.step:
-            saved = read_optimiser(self.checkpoints / f"step_{state.version:06d}")
-            if saved is not None:
-                optimiser.restore(saved)
+            path = self.checkpoints / f"step_{state.version:06d}"
+            saved = read_optimiser(path)
+            if saved is None:
+                raise RunError(
+                    f"the checkpoint {str(path)!r} has no optimiser to go on with",
+                    got=f"{state.stage} step {state.step}",
+                    expected="optimiser.safetensors",
+                    next_step="remove this checkpoint to resume from the one before, or start a new run",
+                )
+            optimiser.restore(saved)
+        if saves:
+            self.saver.prepare(self.masters, optimiser.state())
         return optimiser
 
-    def save(self, state: RunState, optimiser: MasterOptimiser, keep: int) -> Path:
-        """Write a checkpoint of this moment and drop old ones."""
-        self.store.flush()
+    @timed("checkpoint")
+    def save(
+        self,
+        state: RunState,
+        optimiser: MasterOptimiser,
+        keep: Retention | int,
+        *,
+        pending: Pending | None = None,
+    ) -> float:
+        """Save this moment; in the middle of a stage the writing happens beside training.
+
+        The last save of a stage, or of a run that is asked to stop, returns when it is on disk.
+
+        Args:
+            state: where the run stands; its rows must have been given to the store.
+            optimiser: of the stage.
+            keep: which checkpoints stay, or how many of the newest.
+            pending: gives the batches under way as JSON data. It is called in the writing thread just
+                before the commit and may wait for them without the help of the training loop, which may
+                itself be waiting for this save; it raises when they will never come.
+
+        Returns:
+            Seconds that the training loop was held up, also kept as metric `checkpoint_seconds`.
+
+        Raises:
+            RunError: it was waited for and cannot be written.
+        """
+        if state.step == 0:  # the weights are still those of the stage before, whose checkpoint must stay
+            return 0.0
+        began = time.monotonic()
         tensors = None if state.finished else optimiser.state()
-        path = save_checkpoint(self.checkpoints, self.policy, self.masters, state, tensors)
-        if state.finished:
-            self.stage_ends.add(path.name)
-        prune(self.checkpoints, keep, self.stage_ends)
-        return path
+        retention = Retention(keep) if isinstance(keep, int) else keep
+        wait = state.finished or self.stop.asked
+        self.saver.save(state, self.masters, tensors, retention, pending=pending, wait=wait)
+        blocked = time.monotonic() - began
+        self.store.add_metrics(state.stage, state.step, {"checkpoint_seconds": blocked})
+        return blocked
 
     def record(self, stage: str, step: int, total: int, table: Mapping[str, Mapping[str, float]]) -> None:
         """Store the figures of a step and show those over all domains (under the empty name)."""
@@ -76,6 +138,11 @@ class Workbench:
         for domain, figures in table.items():
             self.store.add_metrics(stage, step, figures, domain or None)
         self.console.step(stage, step, total, table[""])
+
+
+def save_is_due(step: int, steps: int, every: int) -> bool:
+    """Whether a checkpoint follows this step; the last step of a stage is saved as its end."""
+    return every > 0 and step % every == 0 and step < steps
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@ import pytest
 from burnish.errors import ModelError
 from burnish.records import Message, StopReason
 from burnish.rollout.engine import Request
-from burnish.rollout.torch_engine import TorchEngine, row_batches
+from burnish.rollout.torch_engine import TorchEngine, row_units
 
 
 @pytest.fixture(scope="module")
@@ -68,8 +68,7 @@ def test_end_token_stops_a_row(tiny_policy):
     import torch
 
     engine = TorchEngine(tiny_policy, batch_rows=8)
-    engine._head = torch.zeros_like(engine._head)
-    engine._head[next(iter(tiny_policy.stop_ids))] = 0  # all logits equal: greedy takes token 0
+    engine._head.weight = torch.zeros_like(engine._head.weight)  # equal logits: greedy takes token 0
     (samples,) = engine.generate([Request((7, 8), (0.0,), 5, ("z",))])
     assert samples[0].token_ids == (0,) * 5
     engine.policy = type(tiny_policy)(tiny_policy.model, tiny_policy.tokenizer, "tiny", frozenset({0}))
@@ -83,11 +82,11 @@ def test_a_prompt_that_does_not_fit_is_refused(engine, tiny_policy):
         engine.generate([Request((7,) * tiny_policy.context, (1.0,), 1, ("long",))])
 
 
-def test_batches_hold_every_request_once_and_respect_rows():
+def test_units_hold_every_request_once_and_grow_when_there_are_many():
     asked = [Request((1,) * (1 + i % 7), (1.0,) * 3, 4, (i,)) for i in range(20)]
-    batches = row_batches(asked, 8)
-    assert sorted(i for b in batches for i in b) == list(range(20))
-    assert all(3 * len(b) <= 8 for b in batches)
+    units = row_units(asked, 8)
+    assert sorted(i for u in units for i in u) == list(range(20))
+    assert len(units) == 8
 
 
 def test_loading_weights_changes_what_is_drawn(fresh_policy):

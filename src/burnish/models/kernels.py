@@ -1,0 +1,283 @@
+"""Fused bfloat16 loops for decoding one token a row on a CPU, compiled by numba at first use.
+
+A decoded token touches every key and value once and does little with it. As separate tensor operations
+that costs three times the memory traffic it needs; here it is one pass. Roundings are those of the
+separate operations: products accumulate in float32, results are rounded to bfloat16 where `transformers`
+and `scaled_dot_product_attention` round, and the softmax uses the same exponential as ATen's bfloat16
+attention kernel, so that a decoded token's log-prob agrees with a plain forward pass. bfloat16 numbers
+are passed as uint16.
+
+B rows, H query heads, K key heads, G = H / K, C columns of capacity, D head size, N hidden size.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba import njit, types
+from numba.extending import intrinsic
+
+from burnish.models.simd import LANES, dot_block, mix_block
+
+# A product and a sum may be fused, as the matrix unit does. No sum may be reordered.
+_FUSED = {"contract", "nsz"}
+REDUCED = 32
+"""Numbers that ATen's inner reduction takes in one round."""
+SPLIT = 512
+"""Columns that ATen's attention takes at a time on a CPU."""
+_f32, _u16, _u32 = np.float32, np.uint16, np.uint32
+
+
+def _small(function: Any) -> Any:
+    return njit(nogil=True, fastmath=_FUSED, inline="always")(function)
+
+
+def _kernel(function: Any) -> Any:
+    return njit(nogil=True, fastmath=_FUSED, error_model="numpy", boundscheck=False, cache=True)(function)
+
+
+@intrinsic
+def _as_float(_: Any, bits: Any) -> Any:
+    return types.float32(types.uint32), lambda _c, b, _s, args: b.bitcast(args[0], ir.FloatType())
+
+
+@intrinsic
+def _as_bits(_: Any, number: Any) -> Any:
+    return types.uint32(types.float32), lambda _c, b, _s, args: b.bitcast(args[0], ir.IntType(32))
+
+
+@_small
+def _wide(x: Any) -> Any:
+    """float32 value of a bfloat16."""
+    return _as_float(_u32(x) << _u32(16))
+
+
+@_small
+def _rounded(x: Any) -> Any:
+    """A float32 rounded to the nearest bfloat16, ties to even, still as float32."""
+    u = _as_bits(x)
+    return _as_float((u + _u32(0x7FFF) + ((u >> _u32(16)) & _u32(1))) & _u32(0xFFFF0000))
+
+
+@_small
+def _narrow(x: Any) -> Any:
+    """bfloat16 nearest to a float32, ties to even."""
+    u = _as_bits(x)
+    return _u16((u + _u32(0x7FFF) + ((u >> _u32(16)) & _u32(1))) >> _u32(16))
+
+
+@_small
+def _exp(x: Any) -> Any:
+    """e^x to one unit in the last place, the polynomial of SLEEF's `expf_u10` that ATen uses."""
+    x = min(max(x, _f32(-87.0)), _f32(88.0))
+    q = _f32(np.rint(x * _f32(1.442695040888963407)))
+    s = x - q * _f32(0.693145751953125)
+    s = s - q * _f32(1.428606765330187045e-06)
+    u = _f32(0.000198527617612853646278381)
+    u = u * s + _f32(0.00139304355252534151077271)
+    u = u * s + _f32(0.00833336077630519866943359)
+    u = u * s + _f32(0.0416664853692054748535156)
+    u = u * s + _f32(0.166666671633720397949219)
+    u = u * s + _f32(0.5)
+    u = _f32(1.0) + (s * s * u + s)
+    return u * _as_float(_u32(np.int32(q) + np.int32(127)) << _u32(23))
+
+
+@_small
+def _coarse_exp(x: Any) -> Any:
+    """e^x to 1e-4 for x <= 0: Malossi et al., "Fast exponential computation on SIMD architectures", 2015.
+
+    ATen's bfloat16 attention uses this cubic (`fexp_u20`); any other would round other weights differently.
+    """
+    scaled = x * _f32(1.4426950216293335)
+    part = scaled - _f32(math.floor(scaled))
+    r = part * _f32(-0.079204240219773236) + _f32(-0.22433836478672356)
+    r = part * r + _f32(0.30354260500649682)
+    r = part * r + _f32(0.00010703434948458272)
+    bits = np.int32(_f32(8388608.0) * (scaled - r) + _f32(1065353216.0))
+    return _as_float(_u32(bits)) if x >= _f32(-87.0) else _f32(0.0)
+
+
+@_small
+def _rotate(source: Any, offset: Any, cos: Any, sin: Any, row: Any, out: Any, g: Any, half: Any) -> None:
+    """Rotary position embedding of one head, with the three roundings of separate operations."""
+    for d in range(half):
+        x, y = _wide(source[row, offset + d]), _wide(source[row, offset + half + d])
+        out[g, d] = _rounded(_rounded(x * cos[row, d]) + _rounded(-y * sin[row, d]))
+        out[g, half + d] = _rounded(_rounded(y * cos[row, d]) + _rounded(x * sin[row, d]))
+
+
+@_kernel
+def _weights(scores: Any, count: Any, valid: Any, peak: Any, lanes: Any) -> Any:
+    """Turn scores into exp(score - peak), rounded, 0 past `valid`; returns their sum before rounding.
+
+    The sum is that of two 16-lane registers side by side, folded in halves.
+    """
+    for i in range(valid, count):
+        scores[i] = -np.inf
+    lanes[:] = _f32(0.0)
+    for t in range(0, count, 2 * LANES):
+        part = scores[t : t + 2 * LANES]
+        for i in range(2 * LANES):
+            weight = _coarse_exp(part[i] - peak)
+            lanes[i] = lanes[i] + weight
+            part[i] = _rounded(weight)
+    width = LANES
+    while width:
+        for i in range(width):
+            lanes[i] = lanes[i] + lanes[i + width]
+        width //= 2
+    return lanes[0]
+
+
+@_kernel
+def _attend_row(
+    query: Any, keys: Any, values: Any, start: Any, valid: Any, width: Any, work: Any, out: Any
+) -> None:
+    """Attention of `width` of four queries over `valid` columns, in blocks of 512 as ATen takes them.
+
+    Args:
+        query: [4, D] float32.
+        keys: all keys of the layer; those of this row and head, [C / 16, D, 16], begin at element `start`.
+        values: all values; those of this row and head, [C, D], begin at element `start`.
+        start: element.
+        valid: columns to see.
+        width: queries that count.
+        work: scores [4, 512], lanes [32], peaks [4], totals [4] float32, and the scale.
+        out: [4, D] float32, written.
+    """
+    scores, lanes, peaks, totals, scale = work
+    size = query.shape[1]
+    out[:] = _f32(0.0)
+    for first in range(0, valid, SPLIT):
+        seen = min(SPLIT, valid - first)
+        count = (seen + 2 * LANES - 1) // (2 * LANES) * 2 * LANES
+        for t in range(0, count, LANES):
+            dot_block(query, size, keys, start + (first + t) * size, scores, t, SPLIT, scale)
+        for g in range(width):
+            peak = scores[g, 0]
+            for j in range(seen):
+                peak = max(peak, scores[g, j])
+            if first:
+                peak = max(peak, peaks[g])
+                shrink = _f32(math.exp(peaks[g] - peak))
+                totals[g] = totals[g] * shrink
+                for d in range(out.shape[1]):
+                    out[g, d] = out[g, d] * shrink
+            else:
+                totals[g] = _f32(0.0)
+            peaks[g] = peak
+            totals[g] = _weights(scores[g], count, seen, peak, lanes) + totals[g]
+        for d in range(0, size, LANES):
+            mix_block(scores, SPLIT, values, start + first * size + d, size, count, out, d)
+    for g in range(width):
+        share = _f32(1.0) / totals[g]
+        for d in range(out.shape[1]):
+            out[g, d] = out[g, d] * share
+
+
+@_kernel
+def attend(
+    qkv: Any, cos: Any, sin: Any, keys: Any, values: Any, positions: Any, out: Any, group: int, scale: Any
+) -> None:
+    """Rotate, store the new key and value, and attend over everything stored, for one token a row.
+
+    Args:
+        qkv: [B, (H + 2K) D] uint16, projections in this order.
+        cos: [B, D] float32, already rounded to bfloat16.
+        sin: [B, D] float32, the same.
+        keys: [B, K, C / 16, D, 16] uint16; column `positions[b]` of row b is written. D is a multiple of 16,
+            C of 32.
+        values: [B, K, C, D] uint16, the same.
+        positions: [B] int64, tokens stored so far in each row.
+        out: [B, H D] uint16, written.
+        group: G.
+        scale: float32 factor on the scores.
+    """
+    key_heads, size = values.shape[1], values.shape[3]
+    heads, half = key_heads * group, size // 2
+    query, mixed, key = np.zeros((4, size), _f32), np.empty((4, size), _f32), np.empty((1, size), _f32)
+    work = (np.zeros((4, SPLIT), _f32), np.zeros(2 * LANES, _f32), np.zeros(4, _f32), np.zeros(4, _f32), scale)
+    for b in range(qkv.shape[0]):
+        n = positions[b]
+        for h in range(key_heads):
+            _rotate(qkv, (heads + h) * size, cos, sin, b, key, 0, half)
+            for d in range(size):
+                keys[b, h, n // LANES, d, n % LANES] = _narrow(key[0, d])
+                values[b, h, n, d] = qkv[b, (heads + key_heads + h) * size + d]
+            for first in range(0, group, 4):
+                width = min(4, group - first)
+                for g in range(width):
+                    _rotate(qkv, (h * group + first + g) * size, cos, sin, b, query, g, half)
+                start = (b * key_heads + h) * values.shape[2] * size
+                _attend_row(query, keys, values, start, n + 1, width, work, mixed)
+                for g in range(width):
+                    for d in range(size):
+                        out[b, (h * group + first + g) * size + d] = _narrow(mixed[g, d])
+
+
+@_kernel
+def _sum_of_squares(x: Any, lanes: Any) -> Any:
+    """Sum of squares of a row in the order of ATen's inner reduction.
+
+    Four registers of 8 lanes side by side, emptied into a second level after every 16 rounds; registers,
+    then lanes, are added up in order.
+    """
+    rounds, size = x.shape[0] // REDUCED, x.shape[0]
+    lanes[:] = _f32(0.0)
+    for c in range(rounds):
+        part = x[c * REDUCED : (c + 1) * REDUCED]
+        for i in range(REDUCED):
+            lanes[0, i] = lanes[0, i] + _wide(part[i]) * _wide(part[i])
+        if c % 16 == 15:
+            for i in range(REDUCED):
+                lanes[1, i] = lanes[1, i] + lanes[0, i]
+                lanes[0, i] = _f32(0.0)
+    for i in range(REDUCED):
+        lanes[0, i] = lanes[0, i] + lanes[1, i]
+    whole = size // 8 * 8
+    for c in range(rounds * REDUCED, whole, 8):
+        for i in range(8):
+            lanes[0, i] = lanes[0, i] + _wide(x[c + i]) * _wide(x[c + i])
+    for k in range(8, REDUCED, 8):
+        for i in range(8):
+            lanes[0, i] = lanes[0, i] + lanes[0, k + i]
+    total = _f32(0.0)
+    for i in range(whole, size):
+        total = total + _wide(x[i]) * _wide(x[i])
+    for i in range(8):
+        total = total + lanes[0, i]
+    return total
+
+
+@_kernel
+def rms_norm(x: Any, weight: Any, eps: Any, out: Any) -> None:
+    """Root-mean-square norm of each row: [B, N] uint16 in and out; eps float32."""
+    size = x.shape[1]
+    lanes = np.empty((2, REDUCED), _f32)
+    for b in range(x.shape[0]):
+        r = _f32(1.0) / _f32(math.sqrt(_sum_of_squares(x[b], lanes) / _f32(size) + eps))
+        for i in range(size):
+            out[b, i] = _narrow(_wide(weight[i]) * _rounded(_wide(x[b, i]) * r))
+
+
+@_kernel
+def add(x: Any, y: Any) -> None:
+    """Add y to x in place, rounded: [B, N] uint16 each."""
+    for b in range(x.shape[0]):
+        for i in range(x.shape[1]):
+            x[b, i] = _narrow(_wide(x[b, i]) + _wide(y[b, i]))
+
+
+@_kernel
+def gated_silu(both: Any, out: Any) -> None:
+    """silu(first half) * second half of each row: [B, 2N] uint16 in, [B, N] uint16 out."""
+    size = out.shape[1]
+    for b in range(out.shape[0]):
+        for i in range(size):
+            x = _wide(both[b, i])
+            gate = _rounded(x / (_f32(1.0) + _exp(-x)))
+            out[b, i] = _narrow(gate * _wide(both[b, size + i]))
