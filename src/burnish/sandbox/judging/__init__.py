@@ -1,0 +1,1 @@
+"""Judging answers: what is expected, and the comparison, never enter the jail of the candidate."""
