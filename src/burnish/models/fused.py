@@ -26,6 +26,8 @@ from burnish.models import kernels
 FAMILIES = frozenset({"llama", "mistral", "qwen2"})
 """Model types with this layer; every other goes through `transformers`."""
 _PACKED_FOR_ROWS = 64
+_COMPILED = (torch.bfloat16, torch.float32)
+"""Number types that the kernels exist for."""
 
 
 def supports(causal: PreTrainedModel) -> bool:
@@ -63,26 +65,16 @@ class Projection:
 
 
 def packs(dtype: torch.dtype) -> bool:
-    """Whether weights of this type are prepacked here: bfloat16 with oneDNN."""
-    return dtype == torch.bfloat16 and torch.backends.mkldnn.is_available()
-
-
-@contextmanager
-def _bfloat16_products() -> Iterator[None]:
-    """float32 matrix products may round their inputs to bfloat16; sums and results stay float32."""
-    before = torch.backends.mkldnn.matmul.fp32_precision
-    torch.backends.mkldnn.matmul.fp32_precision = "bf16"
-    try:
-        yield
-    finally:
-        torch.backends.mkldnn.matmul.fp32_precision = before
+    """Whether weights of this type are prepacked here, by oneDNN."""
+    return dtype in _COMPILED and torch.backends.mkldnn.is_available()
 
 
 class Head:
-    """float32 logits of hidden states: exact products of bfloat16 inputs, summed and kept in float32."""
+    """float32 logits of hidden states: exact products of the model's numbers, summed and kept in float32."""
 
     def __init__(self, weight: Tensor):
         """Copy a [V, H] weight."""
+        self.narrow = weight.dtype == torch.bfloat16
         self.packed = packs(weight.dtype)
         self.weight = weight.detach().float()
         if self.packed:
@@ -93,12 +85,21 @@ class Head:
         x = hidden.float()
         if not self.packed:
             return x @ self.weight.T
-        # Inputs hold bfloat16 values, so rounding them to bfloat16 changes nothing; only the speed does.
         return torch.ops.mkldnn._linear_pointwise(x, self.weight, None, "none", [], "")
 
+    @contextmanager
+    def precision(self) -> Iterator[None]:
+        """Enter around calls: a bfloat16 model's float32 products may then use the bfloat16 unit.
 
-head_precision = _bfloat16_products
-"""Enter around any number of `Head` calls; the switch is process-wide, so threads must not disagree on it."""
+        Inputs hold bfloat16 values, so rounding them to bfloat16 changes nothing; only the speed does. The
+        switch is process-wide, so one context goes around all threads.
+        """
+        before = torch.backends.mkldnn.matmul.fp32_precision
+        torch.backends.mkldnn.matmul.fp32_precision = "bf16" if self.narrow else before
+        try:
+            yield
+        finally:
+            torch.backends.mkldnn.matmul.fp32_precision = before
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +137,7 @@ class FusedDecoder:
         cos, sin = model.rotary_emb(self.embedding[:1], positions)
         self.cos, self.sin = cos[0].contiguous(), sin[0].contiguous()
         self.wide_cos, self.wide_sin = self.cos.float(), self.sin.float()
-        self.fast = self.embedding.dtype == torch.bfloat16 and self.head_size % kernels.LANES == 0
+        self.fast = self.embedding.dtype in _COMPILED and self.head_size % kernels.LANES == 0
 
     @torch.no_grad()
     def hidden(self, ids: Tensor, positions: Tensor, cache: Tensor, columns: int) -> Tensor:
@@ -223,7 +224,9 @@ def _blocked(keys: Tensor) -> Tensor:
 
 
 def _bits(tensor: Tensor) -> Any:
-    return tensor.detach().view(torch.uint16).numpy()
+    """The memory of a tensor for a kernel."""
+    raw = tensor.detach()
+    return (raw.view(torch.uint16) if raw.dtype == torch.bfloat16 else raw).numpy()
 
 
 def _rotate(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:

@@ -1,11 +1,11 @@
-"""Fused bfloat16 loops for decoding one token a row on a CPU, compiled by numba at first use.
+"""Fused loops for decoding one token a row on a CPU, compiled by numba at first use for each number type.
 
 A decoded token touches every key and value once and does little with it. As separate tensor operations
 that costs three times the memory traffic it needs; here it is one pass. Roundings are those of the
 separate operations: products accumulate in float32, results are rounded to bfloat16 where `transformers`
 and `scaled_dot_product_attention` round, and the softmax uses the same exponential as ATen's bfloat16
-attention kernel, so that a decoded token's log-prob agrees with a plain forward pass. bfloat16 numbers
-are passed as uint16.
+attention kernel, so that a decoded token's log-prob agrees with a plain forward pass. Every array is of
+one type, float32, or bfloat16 passed as uint16; in float32 nothing is rounded.
 
 B rows, H query heads, K key heads, G = H / K, C columns of capacity, D head size, N hidden size.
 """
@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 from numba import njit, types
-from numba.extending import intrinsic
+from numba.extending import intrinsic, overload
 
 from burnish.models.simd import LANES, dot_block, mix_block
 
@@ -49,24 +49,68 @@ def _as_bits(_: Any, number: Any) -> Any:
     return types.uint32(types.float32), lambda _c, b, _s, args: b.bitcast(args[0], ir.IntType(32))
 
 
-@_small
 def _wide(x: Any) -> Any:
-    """float32 value of a bfloat16."""
-    return _as_float(_u32(x) << _u32(16))
+    """float32 value of a number."""
+    raise NotImplementedError
 
 
-@_small
-def _rounded(x: Any) -> Any:
-    """A float32 rounded to the nearest bfloat16, ties to even, still as float32."""
-    u = _as_bits(x)
-    return _as_float((u + _u32(0x7FFF) + ((u >> _u32(16)) & _u32(1))) & _u32(0xFFFF0000))
+def _rounded(x: Any, like: Any) -> Any:
+    """A float32 rounded to the type of the array `like`, to nearest and ties to even, still as float32."""
+    raise NotImplementedError
 
 
-@_small
-def _narrow(x: Any) -> Any:
-    """bfloat16 nearest to a float32, ties to even."""
-    u = _as_bits(x)
-    return _u16((u + _u32(0x7FFF) + ((u >> _u32(16)) & _u32(1))) >> _u32(16))
+def _narrow(x: Any, like: Any) -> Any:
+    """The number of the type of the array `like` nearest to a float32, ties to even."""
+    raise NotImplementedError
+
+
+@overload(_wide, inline="always")
+def _wide_of(x: Any) -> Any:
+    def bfloat16(x: Any) -> Any:
+        return _as_float(_u32(x) << _u32(16))
+
+    def float32(x: Any) -> Any:
+        return x
+
+    return bfloat16 if x == types.uint16 else float32
+
+
+@overload(_rounded, inline="always")
+def _rounded_to(x: Any, like: Any) -> Any:
+    def bfloat16(x: Any, like: Any) -> Any:
+        u = _as_bits(x)
+        return _as_float((u + _u32(0x7FFF) + ((u >> _u32(16)) & _u32(1))) & _u32(0xFFFF0000))
+
+    return bfloat16 if like.dtype == types.uint16 else _unchanged
+
+
+@overload(_narrow, inline="always")
+def _narrow_to(x: Any, like: Any) -> Any:
+    def bfloat16(x: Any, like: Any) -> Any:
+        u = _as_bits(x)
+        return _u16((u + _u32(0x7FFF) + ((u >> _u32(16)) & _u32(1))) >> _u32(16))
+
+    return bfloat16 if like.dtype == types.uint16 else _unchanged
+
+
+def _unchanged(x: Any, like: Any) -> Any:
+    return x
+
+
+def _attention_exp(x: Any, like: Any) -> Any:
+    """e^x for x <= 0 as ATen's attention takes it: a coarse one where weights are rounded anyway."""
+    raise NotImplementedError
+
+
+@overload(_attention_exp, inline="always")
+def _attention_exp_of(x: Any, like: Any) -> Any:
+    def bfloat16(x: Any, like: Any) -> Any:
+        return _coarse_exp(x)
+
+    def float32(x: Any, like: Any) -> Any:
+        return _exp(x)
+
+    return bfloat16 if like.dtype == types.uint16 else float32
 
 
 @_small
@@ -106,12 +150,14 @@ def _rotate(source: Any, offset: Any, cos: Any, sin: Any, row: Any, out: Any, g:
     """Rotary position embedding of one head, with the three roundings of separate operations."""
     for d in range(half):
         x, y = _wide(source[row, offset + d]), _wide(source[row, offset + half + d])
-        out[g, d] = _rounded(_rounded(x * cos[row, d]) + _rounded(-y * sin[row, d]))
-        out[g, half + d] = _rounded(_rounded(y * cos[row, d]) + _rounded(x * sin[row, d]))
+        out[g, d] = _rounded(_rounded(x * cos[row, d], source) + _rounded(-y * sin[row, d], source), source)
+        out[g, half + d] = _rounded(
+            _rounded(y * cos[row, d], source) + _rounded(x * sin[row, d], source), source
+        )
 
 
 @_kernel
-def _weights(scores: Any, count: Any, valid: Any, peak: Any, lanes: Any) -> Any:
+def _weights(scores: Any, count: Any, valid: Any, peak: Any, lanes: Any, like: Any) -> Any:
     """Turn scores into exp(score - peak), rounded, 0 past `valid`; returns their sum before rounding.
 
     The sum is that of two 16-lane registers side by side, folded in halves.
@@ -122,9 +168,9 @@ def _weights(scores: Any, count: Any, valid: Any, peak: Any, lanes: Any) -> Any:
     for t in range(0, count, 2 * LANES):
         part = scores[t : t + 2 * LANES]
         for i in range(2 * LANES):
-            weight = _coarse_exp(part[i] - peak)
+            weight = _attention_exp(part[i] - peak, like)
             lanes[i] = lanes[i] + weight
-            part[i] = _rounded(weight)
+            part[i] = _rounded(weight, like)
     width = LANES
     while width:
         for i in range(width):
@@ -170,7 +216,7 @@ def _attend_row(
             else:
                 totals[g] = _f32(0.0)
             peaks[g] = peak
-            totals[g] = _weights(scores[g], count, seen, peak, lanes) + totals[g]
+            totals[g] = _weights(scores[g], count, seen, peak, lanes, values) + totals[g]
         for d in range(0, size, LANES):
             mix_block(scores, SPLIT, values, start + first * size + d, size, count, out, d)
     for g in range(width):
@@ -186,14 +232,14 @@ def attend(
     """Rotate, store the new key and value, and attend over everything stored, for one token a row.
 
     Args:
-        qkv: [B, (H + 2K) D] uint16, projections in this order.
-        cos: [B, D] float32, already rounded to bfloat16.
+        qkv: [B, (H + 2K) D], projections in this order.
+        cos: [B, D] float32, already rounded to the type.
         sin: [B, D] float32, the same.
-        keys: [B, K, C / 16, D, 16] uint16; column `positions[b]` of row b is written. D is a multiple of 16,
+        keys: [B, K, C / 16, D, 16]; column `positions[b]` of row b is written. D is a multiple of 16,
             C of 32.
-        values: [B, K, C, D] uint16, the same.
+        values: [B, K, C, D], the same.
         positions: [B] int64, tokens stored so far in each row.
-        out: [B, H D] uint16, written.
+        out: [B, H D], written.
         group: G.
         scale: float32 factor on the scores.
     """
@@ -206,7 +252,7 @@ def attend(
         for h in range(key_heads):
             _rotate(qkv, (heads + h) * size, cos, sin, b, key, 0, half)
             for d in range(size):
-                keys[b, h, n // LANES, d, n % LANES] = _narrow(key[0, d])
+                keys[b, h, n // LANES, d, n % LANES] = _narrow(key[0, d], keys)
                 values[b, h, n, d] = qkv[b, (heads + key_heads + h) * size + d]
             for first in range(0, group, 4):
                 width = min(4, group - first)
@@ -216,7 +262,7 @@ def attend(
                 _attend_row(query, keys, values, start, n + 1, width, work, mixed)
                 for g in range(width):
                     for d in range(size):
-                        out[b, (h * group + first + g) * size + d] = _narrow(mixed[g, d])
+                        out[b, (h * group + first + g) * size + d] = _narrow(mixed[g, d], out)
 
 
 @_kernel
@@ -255,29 +301,29 @@ def _sum_of_squares(x: Any, lanes: Any) -> Any:
 
 @_kernel
 def rms_norm(x: Any, weight: Any, eps: Any, out: Any) -> None:
-    """Root-mean-square norm of each row: [B, N] uint16 in and out; eps float32."""
+    """Root-mean-square norm of each row: [B, N] in and out; eps float32."""
     size = x.shape[1]
     lanes = np.empty((2, REDUCED), _f32)
     for b in range(x.shape[0]):
         r = _f32(1.0) / _f32(math.sqrt(_sum_of_squares(x[b], lanes) / _f32(size) + eps))
         for i in range(size):
-            out[b, i] = _narrow(_wide(weight[i]) * _rounded(_wide(x[b, i]) * r))
+            out[b, i] = _narrow(_wide(weight[i]) * _rounded(_wide(x[b, i]) * r, x), out)
 
 
 @_kernel
 def add(x: Any, y: Any) -> None:
-    """Add y to x in place, rounded: [B, N] uint16 each."""
+    """Add y to x in place, rounded: [B, N] each."""
     for b in range(x.shape[0]):
         for i in range(x.shape[1]):
-            x[b, i] = _narrow(_wide(x[b, i]) + _wide(y[b, i]))
+            x[b, i] = _narrow(_wide(x[b, i]) + _wide(y[b, i]), x)
 
 
 @_kernel
 def gated_silu(both: Any, out: Any) -> None:
-    """silu(first half) * second half of each row: [B, 2N] uint16 in, [B, N] uint16 out."""
+    """silu(first half) * second half of each row: [B, 2N] in, [B, N] out."""
     size = out.shape[1]
     for b in range(out.shape[0]):
         for i in range(size):
             x = _wide(both[b, i])
-            gate = _rounded(x / (_f32(1.0) + _exp(-x)))
-            out[b, i] = _narrow(gate * _wide(both[b, size + i]))
+            gate = _rounded(x / (_f32(1.0) + _exp(-x)), out)
+            out[b, i] = _narrow(gate * _wide(both[b, size + i]), out)

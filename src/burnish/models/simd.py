@@ -3,7 +3,7 @@
 Every sum runs in a fixed order with fused multiply-add, which is what the matrix unit does with bfloat16
 inputs; LLVM splits the vectors for processors with narrower registers, and the order stays.
 
-Arguments are C-contiguous arrays and element offsets into them; bfloat16 numbers are uint16.
+Arguments are C-contiguous arrays and element offsets into them, of float32, or of bfloat16 as uint16.
 """
 
 from __future__ import annotations
@@ -34,8 +34,10 @@ class _Code:
         return self.context.make_array(kind)(self.context, self.builder, array).data
 
     def wide(self, pointer: Any, offset: Any) -> Any:
-        """Sixteen bfloat16 numbers at an offset, as float32."""
+        """Sixteen numbers at an offset, as float32."""
         b = self.builder
+        if pointer.type.pointee == _float:
+            return self.load(pointer, offset)
         place = b.bitcast(b.gep(pointer, [offset]), _halves.as_pointer())
         shift = ir.Constant(_bits, [16] * LANES)
         return b.bitcast(b.shl(b.zext(b.load(place, align=2), _bits), shift), _vector)

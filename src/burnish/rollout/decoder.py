@@ -1,4 +1,4 @@
-"""Continues rows of tokens over a slot cache: fused layers where the model allows, else `transformers`."""
+"""Continues rows of tokens over a slot cache: fused layers where possible, else `transformers`."""
 
 from __future__ import annotations
 

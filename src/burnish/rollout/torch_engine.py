@@ -18,7 +18,7 @@ from torch import Tensor
 
 from burnish.errors import ModelError
 from burnish.models.checksums import checksums
-from burnish.models.fused import Head, head_precision
+from burnish.models.fused import Head
 from burnish.models.policy import Policy, copy_weights, hidden_states, output_weight
 from burnish.records import Sample, StopReason, WeightVersion
 from burnish.rollout.cache import Slots, aligned, bytes_per_token
@@ -89,7 +89,7 @@ class TorchEngine:
         ids = torch.tensor([[*given, *[0] * (width - len(given))]])
         mask = torch.ones(width, width, dtype=torch.bool).tril()[None, None]
         hidden = hidden_states(self.policy.causal, ids, mask, torch.arange(width)[None])
-        with head_precision():
+        with self._head.precision():
             logits = self._head(hidden[0, len(prompt_ids) - 1 : len(given) - 1])
         return logits.log_softmax(-1).gather(-1, ids[0, len(prompt_ids) : len(given), None])[:, 0].tolist()
 
@@ -138,7 +138,7 @@ class TorchEngine:
                 spare.append(lane)
             return drawn
 
-        with head_precision(), _threads_restored(), ThreadPoolExecutor(lanes, "burnish-lane") as pool:
+        with self._head.precision(), _threads_restored(), ThreadPoolExecutor(lanes, "burnish-lane") as pool:
             return list(pool.map(work, units))
 
     def _lane(self, units: Sequence[Sequence[Request]], lanes: int) -> Lane:

@@ -1,6 +1,6 @@
 """What goes into a sandbox and what comes out: frozen records, states as data, one error.
 
-    SandboxError     the policy cannot be kept here, or a request is wrong; raised before any work (ValueError)
+    SandboxError     the policy cannot be kept here, or a request is wrong; raised before any work
     +-- QueueFull    more requests wait than the policy allows; nothing was lost, ask again later
 
 Whatever a program does is a `State` of its result, never an exception, and never a verdict: expected values
@@ -12,15 +12,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum, StrEnum
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from burnish.errors import BurnishError
 
-Plain: TypeAlias = (
-    "None | bool | int | float | complex | str | bytes"
-    " | list[Plain] | tuple[Plain, ...] | dict[Plain, Plain] | set[Plain] | frozenset[Plain]"
-)
-"""The only values that cross the wall, by exact type: an instance of a subclass does not cross."""
+Many: TypeAlias = list[Any] | tuple[Any, ...] | dict[Any, Any] | set[Any] | frozenset[Any]
+Plain: TypeAlias = bool | int | float | complex | str | bytes | Many | None
+"""The only values that cross the wall, nested, by exact type: an instance of a subclass does not cross."""
 
 
 class SandboxError(BurnishError, ValueError):

@@ -1,6 +1,8 @@
 import pytest
 
 from burnish.errors import ModelError
+from burnish.models.fused import Head
+from burnish.models.policy import output_weight
 from burnish.records import Message, StopReason
 from burnish.rollout.engine import Request
 from burnish.rollout.torch_engine import TorchEngine, row_units
@@ -65,10 +67,8 @@ def test_own_limits_of_requests_in_one_batch(engine, tiny_policy):
 
 
 def test_end_token_stops_a_row(tiny_policy):
-    import torch
-
     engine = TorchEngine(tiny_policy, batch_rows=8)
-    engine._head.weight = torch.zeros_like(engine._head.weight)  # equal logits: greedy takes token 0
+    engine._head = Head(output_weight(tiny_policy.causal) * 0)  # equal logits: greedy takes token 0
     (samples,) = engine.generate([Request((7, 8), (0.0,), 5, ("z",))])
     assert samples[0].token_ids == (0,) * 5
     engine.policy = type(tiny_policy)(tiny_policy.model, tiny_policy.tokenizer, "tiny", frozenset({0}))
