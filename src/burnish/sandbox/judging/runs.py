@@ -1,0 +1,102 @@
+"""Running cases: in chunks, so that a hopeless program stops early, and once more where we failed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+from burnish.sandbox.judging.checks import Engine, Outcome
+from burnish.sandbox.records import Case, CaseResult, Limits, RunRequest, State, Tier
+
+SLOW = frozenset({State.CPU_TIMEOUT, State.WALL_TIMEOUT, State.MEMORY_LIMIT, State.OUTPUT_LIMIT})
+"""States that cost as much as the limits allow."""
+STRIKES = 2
+"""Slow cases after which the remaining ones are not run."""
+FIRST_CHUNK, CHUNK = 4, 16
+SHOWN = 200
+"""Characters of what a program wrote that a reason quotes."""
+TRIES = 2
+"""How often a run is tried that ended in `infra_error`."""
+
+
+_NOT_RUN = "not run after several cases that used up their limits"
+
+
+class Fault(Exception):
+    """Something of ours broke, whatever the program did."""
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """On what terms a program is judged."""
+
+    limits: Limits = field(default_factory=Limits)
+    until_failure: bool = False
+    """Stop at the first case that does not end well; for rewards that need all to pass."""
+    seed: int = 0
+    caller: str = ""
+    language: str = "python"
+
+    def request(self, code: str, cases: Sequence[Case], limits: Limits | None = None) -> RunRequest:
+        """A request to run Python or, for programs, the language of these terms."""
+        return RunRequest(
+            code, "python", tuple(cases), limits or self.limits, seed=self.seed, caller=self.caller
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Runs:
+    """What the cases of a program gave; None for those not run after too many slow ones."""
+
+    cases: tuple[CaseResult | None, ...]
+    tier: Tier = Tier.NONE
+    digest: str = ""
+
+
+def run_cases(engine: Engine, request: RunRequest, *, until_failure: bool = False) -> Runs:
+    """The results of all cases of a request, in order.
+
+    Args:
+        engine: what runs programs.
+        request: the program with its cases.
+        until_failure: leave out what follows the first case that did not end well.
+
+    Raises:
+        Fault: a run ended in `infra_error` twice.
+    """
+    request = replace(request, stop_at_first_failure=until_failure)
+    found: list[CaseResult] = []
+    tiers: list[Tier] = []
+    digest = ""
+    for chunk in _chunks(request.cases):
+        cases, tier, digest = _surely(engine, replace(request, cases=tuple(chunk)))
+        found += cases
+        tiers.append(tier)
+        if len(cases) < len(chunk) or sum(case.state in SLOW for case in found) >= STRIKES:
+            break
+    missing = len(request.cases) - len(found)
+    return Runs((*found, *[None] * missing), min(tiers, default=Tier.NONE), digest)
+
+
+def _chunks(cases: Sequence[Case]) -> Iterator[Sequence[Case]]:
+    yield cases[:FIRST_CHUNK]
+    for start in range(FIRST_CHUNK, len(cases), CHUNK):
+        yield cases[start : start + CHUNK]
+
+
+def _surely(engine: Engine, request: RunRequest) -> tuple[tuple[CaseResult, ...], Tier, str]:
+    detail = ""
+    for _ in range(TRIES):
+        result = engine.run(request)
+        if State.INFRA_ERROR not in {case.state for case in result.cases} and result.cases:
+            return result.cases, result.tier, result.digest
+        detail = result.detail
+    raise Fault(f"the sandbox failed {TRIES} times: {detail or 'no reason given'}")
+
+
+def ended_badly(name: str, case: CaseResult | None, *, public: bool = False) -> Outcome:
+    """The outcome of a case without an answer."""
+    if case is None:
+        return Outcome(name, False, State.WALL_TIMEOUT, _NOT_RUN, public=public)
+    last = case.stderr.decode("utf-8", "replace").strip().rpartition("\n")[2]
+    return Outcome(name, False, case.state, last[:SHOWN] or str(case.state), case.cpu_seconds, public)
