@@ -94,12 +94,13 @@ class Head:
         Inputs hold bfloat16 values, so rounding them to bfloat16 changes nothing; only the speed does. The
         switch is process-wide, so one context goes around all threads.
         """
-        before = torch.backends.mkldnn.matmul.fp32_precision
-        torch.backends.mkldnn.matmul.fp32_precision = "bf16" if self.narrow else before
+        products: Any = torch.backends.mkldnn.matmul  # pyright: ignore[reportAttributeAccessIssue]
+        before = products.fp32_precision
+        products.fp32_precision = "bf16" if self.narrow else before
         try:
             yield
         finally:
-            torch.backends.mkldnn.matmul.fp32_precision = before
+            products.fp32_precision = before
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,9 @@ one type, float32, or bfloat16 passed as uint16; in float32 nothing is rounded.
 B rows, H query heads, K key heads, G = H / K, C columns of capacity, D head size, N hidden size.
 """
 
+# pyright: reportCallIssue=false
+# An intrinsic is declared with a typing context that its callers do not pass.
+
 from __future__ import annotations
 
 import math
@@ -36,7 +39,16 @@ def _small(function: Any) -> Any:
 
 
 def _kernel(function: Any) -> Any:
-    return njit(nogil=True, fastmath=_FUSED, error_model="numpy", boundscheck=False, cache=True)(function)
+    options: dict[str, Any] = {
+        "nogil": True,
+        "fastmath": _FUSED,
+        "error_model": "numpy",
+        "boundscheck": False,
+    }
+    try:
+        return njit(**options, cache=True)(function)
+    except RuntimeError:  # no folder to keep compiled code in: every process compiles for itself
+        return njit(**options)(function)
 
 
 @intrinsic
@@ -246,7 +258,13 @@ def attend(
     key_heads, size = values.shape[1], values.shape[3]
     heads, half = key_heads * group, size // 2
     query, mixed, key = np.zeros((4, size), _f32), np.empty((4, size), _f32), np.empty((1, size), _f32)
-    work = (np.zeros((4, SPLIT), _f32), np.zeros(2 * LANES, _f32), np.zeros(4, _f32), np.zeros(4, _f32), scale)
+    work = (
+        np.zeros((4, SPLIT), _f32),
+        np.zeros(2 * LANES, _f32),
+        np.zeros(4, _f32),
+        np.zeros(4, _f32),
+        scale,
+    )
     for b in range(qkv.shape[0]):
         n = positions[b]
         for h in range(key_heads):

@@ -88,10 +88,20 @@ class _Code:
 
 @intrinsic
 def dot_block(
-    _: Any, query: Any, size: Any, keys: Any, key_offset: Any, scores: Any, score_offset: Any, stride: Any, scale: Any
+    _: Any,
+    query: Any,
+    size: Any,
+    keys: Any,
+    key_offset: Any,
+    scores: Any,
+    score_offset: Any,
+    stride: Any,
+    scale: Any,
 ) -> Any:
     """Scaled products of four queries [4, size] with sixteen keys [size, 16], into scores [4, stride]."""
-    signature = types.void(query, types.int64, keys, types.int64, scores, types.int64, types.int64, types.float32)
+    signature = types.void(
+        query, types.int64, keys, types.int64, scores, types.int64, types.int64, types.float32
+    )
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         code = _Code(context, builder)
@@ -113,10 +123,20 @@ def dot_block(
 
 @intrinsic
 def mix_block(
-    _: Any, weights: Any, stride: Any, values: Any, value_offset: Any, size: Any, count: Any, out: Any, out_offset: Any
+    _: Any,
+    weights: Any,
+    stride: Any,
+    values: Any,
+    value_offset: Any,
+    size: Any,
+    count: Any,
+    out: Any,
+    out_offset: Any,
 ) -> Any:
     """Add to sixteen columns of out [4, size] the weighted sums of `count` rows of values [count, size]."""
-    signature = types.void(weights, types.int64, values, types.int64, types.int64, types.int64, out, types.int64)
+    signature = types.void(
+        weights, types.int64, values, types.int64, types.int64, types.int64, out, types.int64
+    )
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         code = _Code(context, builder)
