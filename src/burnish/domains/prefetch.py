@@ -7,6 +7,7 @@ run, are made in this process: workers never run that script again, so it needs 
 
 from __future__ import annotations
 
+import os
 import pickle
 import signal
 from collections.abc import Callable, Sequence
@@ -17,7 +18,7 @@ from types import TracebackType
 from typing import Self
 
 from burnish.domains.base import Domain
-from burnish.processes import script_hidden
+from burnish.processes import end_with, script_hidden
 from burnish.records import Split, Task
 
 Place = tuple[str, Split, int, int]
@@ -33,9 +34,10 @@ _KEPT = 200_000
 _domains: dict[str, Domain] = {}
 
 
-def _set_up(domains: dict[str, Domain]) -> None:
-    """In a worker: keep the domains, and leave Ctrl-C to the parent."""
+def _set_up(domains: dict[str, Domain], parent: int) -> None:
+    """In a worker: keep the domains, leave Ctrl-C to the parent, and end when it ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    end_with(parent)
     _domains.update(domains)
 
 
@@ -120,7 +122,7 @@ class TaskPool:
     def _executor(self) -> ProcessPoolExecutor:
         if self._pool is None:
             self._pool = ProcessPoolExecutor(
-                self.workers, get_context("spawn"), initializer=_set_up, initargs=(self._remote,)
+                self.workers, get_context("spawn"), initializer=_set_up, initargs=(self._remote, os.getpid())
             )
         return self._pool
 
