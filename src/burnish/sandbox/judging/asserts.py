@@ -214,7 +214,6 @@ def _free(trees: Iterable[ast.AST], bound: frozenset[str]) -> Iterator[tuple[str
     for tree in trees:
         own = bound | _bound(tree) | _BUILTINS
         called = {id(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
-        called |= {id(arg) for node in ast.walk(tree) if isinstance(node, ast.Call) for arg in node.args}
         for node in ast.walk(tree):
             if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id not in own:
                 yield node.id, "call" if id(node) in called else "value"

@@ -55,7 +55,7 @@ class TestProgram:
 
     tests: tuple[str, ...]
     names: Mapping[str, Literal["call", "value"]] = field(hash=False)
-    """What belongs to the candidate: functions and classes that are called, and other values."""
+    """What belongs to the candidate: what is only ever called, and what has to be looked at first."""
     setup: str = ""
     """Runs before each test."""
     modules: tuple[str, ...] = ()

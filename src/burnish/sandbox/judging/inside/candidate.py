@@ -31,7 +31,7 @@ def burnish_answer(steps):
         if isinstance(value, tuple) and hasattr(kind, "_fields"):
             return tuple([lower(member) for member in tuple.__iter__(value)])
         if kind.__module__ == "numpy" and hasattr(value, "item") and getattr(value, "ndim", None) == 0:
-            return lower(getattr(value, "item")())
+            return lower(value.item())  # pyright: ignore[reportAttributeAccessIssue]
         raise TypeError(f"{kind.__name__} is not plain data")
 
     known_tables = {("collections", name) for name in ("Counter", "OrderedDict", "defaultdict")}

@@ -105,6 +105,7 @@ class Remote:
         return self._wire.ask(verb, self._target, self._name, args, kwargs)
 
     def __call__(self, *args, **kwargs):
+        """Call it, there."""
         return self._ask("call", *args, **kwargs)
 
     def __getattr__(self, name):
@@ -143,11 +144,14 @@ def _namespace(wire):
     module = types.ModuleType(MODULE)
     space = {"__name__": "__test__", "__builtins__": builtins}
     for name, how in NAMES.items():
-        value = Remote(wire, None, name) if how == "call" else wire.ask("get", None, name)
+        value = Remote(wire, None, name)
+        if how == "value":
+            found = wire.ask("get", None, name)
+            value = value if isinstance(found, Remote) else found
         setattr(module, name, value)
         space[name] = value
     sys.modules[MODULE] = module
-    sys.modules.setdefault("pytest", _pytest())
+    sys.modules["pytest"] = _pytest()
     for name in MODULES:
         space[name] = importlib.import_module(name)
     return space
