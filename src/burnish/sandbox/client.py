@@ -1,0 +1,221 @@
+"""`Sandbox`: the caller's side. Requests go to a supervisor process; results come back as records."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from concurrent.futures import Future
+from dataclasses import asdict
+from itertools import count
+from typing import Any, Self
+
+from burnish.sandbox import values, wire
+from burnish.sandbox.link import Link
+from burnish.sandbox.policy import check_limits, check_request, coded_cases, reached_tier
+from burnish.sandbox.probe import Machine, probe
+from burnish.sandbox.records import (
+    CaseResult,
+    Limits,
+    Policy,
+    QueueFull,
+    RunRequest,
+    RunResult,
+    SandboxError,
+    State,
+)
+
+
+class Sandbox:
+    """Runs programs under a policy. Thread-safe; a context manager; close it when done.
+
+    Raises SandboxError when the machine cannot keep the policy.
+    """
+
+    def __init__(self, policy: Policy | None = None, *, machine: Machine | None = None):
+        self.policy = policy or Policy()
+        self.tier = reached_tier(self.policy, machine or probe())
+        self._numbers = count()
+        self._lock = threading.Lock()
+        self._waiting: Counter[str] = Counter()
+        self._link = Link(self.policy, self.tier)
+        self.digest = self._link.digest
+
+    def run(self, request: RunRequest) -> RunResult:
+        """Run one request and wait for its result; whatever the program does is in the result."""
+        return self.submit(request).result()
+
+    async def arun(self, request: RunRequest) -> RunResult:
+        """`run` without blocking the event loop."""
+        return await asyncio.wrap_future(self.submit(request))
+
+    def run_many(self, requests: Iterable[RunRequest]) -> list[RunResult]:
+        """Results in the order of the requests; waits for room in the queue instead of refusing."""
+        room = threading.Semaphore(max(1, min(self.policy.queue, self.policy.per_caller) // 2))
+        futures = []
+        for request in requests:
+            room.acquire()
+            future = self.submit(request)
+            future.add_done_callback(lambda _: room.release())
+            futures.append(future)
+        return [future.result() for future in futures]
+
+    def submit(self, request: RunRequest) -> Future[RunResult]:
+        """Queue a request; the future never fails for what a program does.
+
+        Raises SandboxError for a wrong request and QueueFull when too much waits already.
+        """
+        code = check_request(request, self.tier)
+        number = next(self._numbers)
+        frame = wire.pack(_header(request, number), _job(request, code))
+        self._take_place(request.caller)
+        future: Future[RunResult] = Future()
+        future.add_done_callback(lambda _: self._free_place(request.caller))
+        try:
+            self._link.send(number, frame, lambda header, blob: self._finish(future, request, header, blob))
+        except BaseException:
+            self._free_place(request.caller)
+            raise
+        return future
+
+    def _finish(
+        self, future: Future[RunResult], request: RunRequest, header: Mapping[str, Any] | None, blob: bytes
+    ) -> None:
+        if header is None:
+            lost = CaseResult(State.INFRA_ERROR)
+            cases = (lost,) * len(request.cases)
+            future.set_result(RunResult(cases, self.tier, self.digest, detail="the supervisor was lost"))
+            return
+        parts = wire.split(header["sizes"], blob)
+        cases = tuple(
+            case_result(head, part, request.limits) for head, part in zip(header["cases"], parts, strict=True)
+        )
+        future.set_result(RunResult(cases, self.tier, self.digest, detail=header["detail"]))
+
+    def _take_place(self, caller: str) -> None:
+        with self._lock:
+            total = self._waiting.total()
+            if total >= self.policy.queue + self.policy.workers:
+                raise QueueFull(
+                    "the queue is full", got=f"{total} requests", expected=f"Policy.queue {self.policy.queue}"
+                )
+            if self._waiting[caller] >= self.policy.per_caller:
+                raise QueueFull(
+                    f"the queue of caller {caller!r} is full",
+                    got=f"{self._waiting[caller]} requests",
+                    expected=f"Policy.per_caller {self.policy.per_caller}",
+                )
+            self._waiting[caller] += 1
+
+    def _free_place(self, caller: str) -> None:
+        with self._lock:
+            self._waiting[caller] -= 1
+            if not self._waiting[caller]:
+                del self._waiting[caller]
+
+    def session(self, limits: Limits | None = None, seed: int = 0) -> Session:
+        """A Python process that keeps its variables from one piece of code to the next."""
+        return Session(self, limits or Limits(), seed)
+
+    def stats(self) -> dict[str, Any]:
+        """Counts of the supervisor: parked, active and waiting jails, its process number."""
+        header, _ = self._link.ask(next(self._numbers), {"op": "stats"})
+        return header["stats"] if header else {}
+
+    def close(self) -> None:
+        """End the supervisor and every run; idempotent."""
+        self._link.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+class Session:
+    """Code in instalments within one jail; each piece has the limits of a case."""
+
+    def __init__(self, sandbox: Sandbox, limits: Limits, seed: int):
+        check_limits(limits, sandbox.tier)
+        self.limits = limits
+        self._sandbox = sandbox
+        self._numbers = sandbox._numbers
+        self._link = sandbox._link
+        self._number = next(self._numbers)
+        self._lock = threading.Lock()
+        request = RunRequest("", limits=limits, seed=seed)
+        header = _header(request, self._number) | {"mode": "session", "whole": True}
+        self._link.ask(self._number, header, _job(request, b"", mode="session"))
+
+    def execute(self, code: str) -> CaseResult:
+        """Run a piece; the value of a last expression is printed, as at a prompt.
+
+        Raises SandboxError when the session has ended.
+        """
+        data = code.encode("utf-8", errors="replace")
+        with self._lock:
+            header, blob = self._link.ask(
+                next(self._numbers), {"op": "execute", "session": self._number}, data
+            )
+        if header is None or header.get("gone"):
+            raise SandboxError("this session has ended", next_step="open another with Sandbox.session()")
+        return case_result(header["cases"][0], blob, self.limits)
+
+    def close(self) -> None:
+        """End the session's process."""
+        self._link.post(wire.pack({"op": "close_session", "session": self._number}))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def case_result(head: Mapping[str, Any], blob: bytes, limits: Limits) -> CaseResult:
+    """A case's record from its frame; a value that does not decode becomes a protocol error."""
+    out, err, coded = wire.split(head["lens"], blob)
+    state, value = State(head["state"]), None
+    if state is State.OK and coded:
+        try:
+            value = values.decode(
+                coded, depth=limits.value_depth, size=limits.value_bytes, digits=limits.int_digits
+            )
+        except values.BadValue:
+            state = State.PROTOCOL_ERROR
+    return CaseResult(
+        state, out, err, value, head["exit"], head["signal"], head["cpu"], head["wall"], head["peak"]
+    )
+
+
+def _header(request: RunRequest, number: int) -> dict[str, Any]:
+    calls = request.cases[0].call is not None
+    return {
+        "op": "run",
+        "id": number,
+        "caller": request.caller,
+        "mode": "call" if calls else "program",
+        "cases": len(request.cases),
+        "stop": request.stop_at_first_failure,
+        "limits": asdict(request.limits),
+        "whole": request.language != "python",
+    }
+
+
+def _job(request: RunRequest, code: bytes, mode: str = "") -> bytes:
+    """The frame that only the jail reads."""
+    names = list(request.files)
+    lengths, blob = wire.join((code, *request.files.values(), *coded_cases(request.cases)))
+    calls = request.cases[0].call is not None
+    header = {
+        "mode": mode or ("call" if calls else "program"),
+        "language": request.language,
+        "files": names,
+        "lens": lengths,
+        "seed": request.seed,
+        "stop": request.stop_at_first_failure,
+        "limits": asdict(request.limits),
+    }
+    return wire.pack(header, blob)

@@ -1,0 +1,161 @@
+"""A request inside the supervisor: its job as bytes, the cases that are answered, and what is left."""
+
+from __future__ import annotations
+
+import os
+import time
+from dataclasses import dataclass, field
+from typing import Any
+
+from burnish.sandbox import wire
+from burnish.sandbox.hatchery import Jail
+from burnish.sandbox.records import State
+from burnish.sandbox.states import Ending, classify
+
+STARTED = b"S"
+_SLACK = 1 << 16
+
+
+@dataclass(slots=True)
+class Task:
+    """One request under way."""
+
+    number: int
+    caller: str
+    mode: str
+    cases: int
+    stop: bool
+    limits: dict[str, Any]
+    job: bytes
+    """The frame for the jail, passed on unread."""
+    whole: bool
+    """Cases run in forks of a jail that reports each, even when there is only one."""
+    results: list[tuple[dict[str, Any], bytes]] = field(default_factory=list)
+    attempts: int = 0
+    detail: str = ""
+
+    @property
+    def first(self) -> int:
+        """The next case to run."""
+        return len(self.results)
+
+    @property
+    def single(self) -> bool:
+        """Whether what is left is one case, which then runs in the jail's own process."""
+        return not self.whole and self.cases - self.first == 1
+
+    @property
+    def done(self) -> bool:
+        """Whether nothing is left to run."""
+        failed = self.stop and any(head["state"] != State.OK for head, _ in self.results)
+        return failed or self.first >= self.cases
+
+    def add(self, state: State, outputs: tuple[bytes, bytes, bytes], **facts: Any) -> None:
+        """Record the next case's result."""
+        lengths, blob = wire.join(outputs)
+        self.results.append(({"state": state, "lens": lengths, **facts}, blob))
+
+    def reply(self, tier: int) -> bytes:
+        """The frame for the client."""
+        heads = [head for head, _ in self.results]
+        sizes, blob = wire.join(part for _, part in self.results)
+        header = {"id": self.number, "cases": heads, "sizes": sizes, "tier": tier, "detail": self.detail}
+        return wire.pack(header, blob)
+
+
+def facts_of(status: int, cpu: float, wall: float, peak: int) -> dict[str, Any]:
+    """The measured part of a case's result, from its wait status and the supervisor's clocks."""
+    died = os.WIFSIGNALED(status)
+    return {
+        "exit": None if died else os.WEXITSTATUS(status),
+        "signal": os.WTERMSIG(status) if died else None,
+        "cpu": max(0.0, cpu),
+        "wall": wall,
+        "peak": peak,
+    }
+
+
+def read_answer(data: bytes, longest: int) -> tuple[str, bytes, bool]:
+    """Kind and value of an answer channel's bytes, and whether they are one frame and nothing else."""
+    if not data:
+        return "", b"", True
+    frames = wire.Frames(longest + _SLACK)
+    try:
+        found = list(frames.feed(data))
+    except wire.FrameError:
+        return "", b"", False
+    if len(found) != 1 or frames.buffer:
+        return "", b"", False
+    header, blob = found[0]
+    kind = header.get("kind")
+    if kind not in ("value", "bad_type", "error", "exit") or (kind != "value" and blob):
+        return "", b"", False
+    return kind, blob, True
+
+
+def finish_single(task: Task, jail: Jail, ended: dict[str, Any], out_of_memory: bool) -> None:
+    """Record the result of a jail that ran one case."""
+    out, err = (bytes(data[: task.limits["output_bytes"]]) for data in jail.outputs.values())
+    calls = task.mode == "call"
+    kind, value, sound = read_answer(bytes(jail.answer), task.limits["value_bytes"])
+    killed = jail.killed or ("" if sound and (calls or not jail.answer) else "protocol")
+    cpu = ended["cpu"] - jail.cpu_base
+    ending = Ending(calls, ended["status"], killed, kind, err, cpu, task.limits["cpu_seconds"], out_of_memory)
+    state = classify(ending)
+    wall = time.monotonic() - jail.started
+    facts = facts_of(ended["status"], cpu, wall, ended["peak"])
+    task.add(state, (out, err, value if state is State.OK else b""), **facts)
+
+
+def add_reported(task: Task, header: dict[str, Any], blob: bytes) -> None:
+    """Record a case that a jail of many reported; FrameError when the report makes no sense."""
+    try:
+        out, err, answer = wire.split(header["lens"], blob)
+        status, cpu, wall, peak = (
+            int(header["status"]),
+            float(header["cpu"]),
+            float(header["wall"]),
+            int(header["peak"]),
+        )
+        killed = str(header["killed"])
+        in_order = header["case"] == task.first
+    except (KeyError, TypeError, ValueError, OverflowError):
+        raise wire.FrameError("a report lacks a field") from None
+    if not in_order or killed not in ("", "cpu", "wall", "output"):
+        raise wire.FrameError("a report out of order")
+    limits = task.limits
+    kind, value, sound = read_answer(answer, limits["value_bytes"])
+    calls = task.mode == "call"
+    if not killed and (not sound or (not calls and answer)):
+        killed = "protocol"
+    cap = limits["output_bytes"]
+    ending = Ending(calls, status & 0xFFFF, killed, kind, err[:cap], cpu, limits["cpu_seconds"])
+    state = classify(ending)
+    facts = facts_of(status & 0xFFFF, cpu, wall, peak)
+    task.add(state, (out[:cap], err[:cap], value if state is State.OK else b""), **facts)
+
+
+def finish_early(task: Task, jail: Jail, ended: dict[str, Any], out_of_memory: bool) -> None:
+    """Record the case during which a jail of many ended; all that are left when it reported none.
+
+    A jail that ends while it loads the program would do so again for every case.
+    """
+    loading = task.first == jail.task_first
+    out, err = (bytes(data[: task.limits["output_bytes"]]) for data in jail.outputs.values())
+    cpu = ended["cpu"] - jail.cpu_base
+    ending = Ending(
+        task.mode == "call",
+        ended["status"],
+        jail.killed,
+        "",
+        err,
+        cpu,
+        task.limits["cpu_seconds"],
+        out_of_memory,
+    )
+    state = classify(ending)
+    if state is State.OK:
+        state = State.EXITED_EARLY
+    facts = facts_of(ended["status"], cpu, time.monotonic() - jail.started, ended["peak"])
+    for _ in range(task.cases - task.first if loading else 1):
+        task.add(state, (out, err, b""), **facts)
