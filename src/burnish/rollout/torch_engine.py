@@ -1,9 +1,10 @@
 """The embedded rollout engine: any `transformers` causal model, on the machine at hand.
 
-Requests are cut into fixed units; each unit is decoded by one lane, a thread that computes alone, so that
-lanes never wait for each other. A prompt is computed once for its group, common beginnings of prompts once
-for all, finished rows are replaced from the queue, and a token is an inverse-CDF draw from keyed
-randomness: the same requests give the same completions whatever the number of lanes.
+Requests are cut into fixed units; each unit is decoded by one lane, a thread that computes alone where
+there are units enough, so that lanes never wait for each other. A prompt is computed once for its group,
+common beginnings of prompts once for all, finished rows are replaced from the queue, and a token is an
+inverse-CDF draw from keyed randomness: the same requests give the same completions whatever the number of
+lanes.
 """
 
 from __future__ import annotations
@@ -29,6 +30,8 @@ from burnish.rollout.prefix import PrefixStore
 
 UNITS = 8
 """Units that many requests are cut into: work for up to as many lanes, and long queues for each."""
+UNIT_ROWS = 32
+"""Completions that make a unit worth a lane of its own: with fewer, reading the weights costs the most."""
 _CACHE_BYTES = 1 << 30
 """Memory for keys and values of all lanes together; long prompts get fewer rows."""
 _PREFIX_TOKENS = 4096
@@ -123,12 +126,13 @@ class TorchEngine:
         self, units: Sequence[Sequence[Request]], on_done: Callable[[int], None] | None
     ) -> list[list[list[Drawn]]]:
         """All units, on as many lanes as there are, the largest shape of cache for each lane."""
-        lanes = min(self.lanes or torch.get_num_threads(), len(units))
+        threads = self.lanes or torch.get_num_threads()
+        lanes = min(threads, len(units))
         spare: list[Lane] = []
         lock = threading.Lock()
 
         def work(unit: Sequence[Request]) -> list[list[Drawn]]:
-            torch.set_num_threads(1)
+            torch.set_num_threads(max(1, threads // lanes))
             with lock:
                 lane = spare.pop() if spare else self._lane(units, lanes)
             drawn = lane.run(unit, on_done)
@@ -166,7 +170,7 @@ class TorchEngine:
 
 @contextmanager
 def _threads_restored() -> Iterator[None]:
-    """Lanes set the thread count of the process to 1 for themselves; the caller's comes back after them."""
+    """Lanes set the thread count of the process for themselves; the caller's comes back after them."""
     before = torch.get_num_threads()
     try:
         yield
@@ -177,9 +181,10 @@ def _threads_restored() -> Iterator[None]:
 def row_units(requests: Sequence[Request], batch_rows: int) -> list[list[int]]:
     """Fixed units of request numbers, dealt out by prompt length so that all are alike.
 
-    Enough units that each fits a batch, up to `UNITS`; beyond that units grow and rows are replaced.
+    As many as have `UNIT_ROWS` each, or half a batch where that is less, up to `UNITS`; beyond that units
+    grow, and once they are larger than a batch their finished rows are replaced.
     """
     rows = sum(len(r.temperatures) for r in requests)
-    count = min(UNITS, max(1, -(-rows // batch_rows)), len(requests))
+    count = min(UNITS, max(1, rows // max(1, min(UNIT_ROWS, batch_rows // 2))), len(requests))
     order = sorted(range(len(requests)), key=lambda i: (len(requests[i].prompt_ids), i))
     return [sorted(order[n::count], key=lambda i: (len(requests[i].prompt_ids), i)) for n in range(count)]
