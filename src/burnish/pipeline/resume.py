@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from burnish.errors import RunError
-from burnish.evaluation.evaluation import Evaluation, load_evaluation
+from burnish.evaluation.evaluation import Evaluation, evaluation_path, load_evaluation
 from burnish.pipeline.parts import reference_of
 from burnish.recipe import Recipe, differences, load_recipe, to_toml
 from burnish.store.environment import collect_environment
@@ -170,10 +170,19 @@ def _reference(recipe: Recipe, folder: RunDir, bench: Workbench) -> Reference | 
 
 
 def _evaluations(recipe: Recipe, folder: RunDir, state: RunState) -> list[Evaluation]:
-    """Those made so far of models that the state has reached; later ones will be made again."""
+    """Those made of models that the state has reached; that of the present model may have to be made yet."""
     started = state.stage in recipe.stages
-    reached = recipe.stages[: recipe.stages.index(state.stage) + state.finished] if started else ()
-    paths = [folder.path / f"evaluation_{name}.json" for name in ("before", *reached)]
+    past = ("before", *recipe.stages[: recipe.stages.index(state.stage)]) if started else ()
+    present = (state.stage,) if started and state.finished else () if started else ("before",)
+    paths = [evaluation_path(folder.path, name) for name in (*past, *present)]
+    lost = [path.name for path in paths[: len(past)] if not path.is_file()]
+    if lost:
+        raise RunError(
+            "an evaluation of an earlier model is missing, and that model is gone",
+            got=f"no {', '.join(lost)} in {folder.path}",
+            expected="the files that the run wrote",
+            next_step="restore them from a copy, or start a new run",
+        )
     return [load_evaluation(path) for path in paths if path.is_file()]
 
 

@@ -19,6 +19,7 @@ from burnish.errors import BurnishError, Interrupted
 from burnish.evaluation.evaluation import Evaluation, save_evaluation
 from burnish.evaluation.suite import evaluate, split_modes
 from burnish.evaluation.summary import summarise
+from burnish.faults import fault_point
 from burnish.models.load import load_policy
 from burnish.observe.console import Console
 from burnish.observe.report import build_report
@@ -109,7 +110,7 @@ def train(
     console = console or Console()
     domains = domains_of(recipe, extra_domains)
     curriculum_of(recipe, domains) if domains.train else None
-    folder = open_run(recipe, run_dir) if resume else RunDir.create(run_dir)
+    folder = open_run(recipe, run_dir) if resume else RunDir.create(run_dir, recipe=to_toml(recipe))
     with ExitStack() as stack:
         stack.enter_context(folder.lock())
         stack.enter_context(threads(recipe.threads))
@@ -135,6 +136,8 @@ def _chapter(run: _Run, name: str, work: Callable[[], None] | None) -> None:
     done = run.state.stage == name and run.state.finished
     if work is not None and not done:
         work()
+    if work is not None:  # also when the process was killed between the end of the stage and this
+        _after_stage(run)
     _stop_if_asked(run)
     _evaluate(run, name)
     _stop_if_asked(run)
@@ -179,11 +182,10 @@ def _start(
     stack: ExitStack, recipe: Recipe, folder: RunDir, domains: DomainSet, console: Console, resume: bool
 ) -> _Run:
     console.say(f"{recipe.name}: {len(domains.train)} domains to train on, {len(domains.held_out)} held out")
-    if not resume:
-        folder.recipe.write_text(to_toml(recipe))
+    if not folder.environment.is_file():
         write_json_atomic(folder.environment, collect_environment(threads=recipe.threads or None))
-    store = RunStore.open(folder.database, read_only=False) if resume else RunStore.create(folder.database)
-    stack.enter_context(store)
+    fault_point("run.before_database")
+    store = stack.enter_context(_database(folder))
     console.say(f"loading the model {recipe.model.name}")
     policy = load_policy(recipe.model, recipe.seed)
     pool = stack.enter_context(TaskPool(domains.all, workers=recipe.rollout.task_workers))
@@ -208,11 +210,17 @@ def _start(
     )
 
 
+def _database(folder: RunDir) -> RunStore:
+    """The run's database; a run that was ended before it had one, or a checkpoint, gets it now."""
+    if folder.database.is_file() or folder.checkpoint_paths():
+        return RunStore.open(folder.database, read_only=False)
+    return RunStore.create(folder.database)
+
+
 def _sft(run: _Run) -> None:
     run.folder.write_status("running", "sft", run.state.step)
     curriculum = curriculum_of(run.recipe, run.domains)
     run.state = train_sft(run.bench, curriculum, run.recipe.sft, run.state)
-    _after_stage(run)
 
 
 def _rl(run: _Run) -> None:
@@ -228,7 +236,6 @@ def _rl(run: _Run) -> None:
         run.recipe.seed,
     )
     run.state = train_rl(run.bench, learner, run.recipe.rl, run.state)
-    _after_stage(run)
 
 
 def _lost(run: _Run, said: str) -> None:
@@ -265,7 +272,10 @@ def _evaluate(run: _Run, name: str) -> None:
     run.bench.store.add_stage(
         f"evaluate {name}", time.monotonic() - began, tokens_generated=evaluation.tokens, tasks=total
     )
+    run.bench.store.flush()  # the file below says that the evaluation is done
+    fault_point("run.before_evaluation_is_saved")
     save_evaluation(evaluation, run.folder.path)
+    fault_point("run.after_evaluation_is_saved")
     run.evaluations.append(evaluation)
     _write_summary(run)
     macro = summarise([evaluation])["evaluations"][0]

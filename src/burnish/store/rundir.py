@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Literal, Self
 
 from burnish.errors import RunError
-from burnish.store.files import cannot_write, read_json, write_json_atomic
+from burnish.store.files import cannot_write, read_json, write_json_atomic, write_text_atomic
 from burnish.store.lock import RunLock
 
 State = Literal["running", "finished", "interrupted", "failed"]
@@ -42,11 +42,14 @@ class RunDir:
         self._status: Status | None = None
 
     @classmethod
-    def create(cls, path: Path, *, need_bytes: int = 0) -> Self:
+    def create(cls, path: Path, *, recipe: str = "", need_bytes: int = 0) -> Self:
         """Make a new run directory; nothing that exists is ever overwritten.
+
+        Its status is written last: a folder that has one can be resumed.
 
         Args:
             path: where; it may exist only as an empty folder.
+            recipe: the resolved recipe as TOML.
             need_bytes: free space that the run is expected to need.
 
         Raises:
@@ -61,6 +64,8 @@ class RunDir:
         except OSError as error:
             raise cannot_write(path, error) from error
         run = cls(path)
+        if recipe:
+            write_text_atomic(run.recipe, recipe)
         run.write_status("running", "start", 0)
         return run
 

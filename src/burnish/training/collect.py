@@ -10,6 +10,7 @@ from torch import Tensor
 
 from burnish.algorithms.base import RewardBatch
 from burnish.domains.base import Domain
+from burnish.faults import fault_point
 from burnish.models.policy import Policy
 from burnish.randomness import uniform
 from burnish.records import Boundary, Faulted, Group, Sample, Scored, Task, Verdict
@@ -38,6 +39,7 @@ class Collector:
         with span("grade"):
             for sample in group.samples:
                 if sample.text not in known:
+                    fault_point("grade.sample")
                     known[sample.text] = verdict_within(self.grading_seconds, domain, group.task, sample)
         return replace(group, verdicts=tuple(known[s.text] for s in group.samples))
 

@@ -16,6 +16,7 @@ import torch
 from burnish.curriculum.base import Draw
 from burnish.curriculum.base import Policy as Curriculum
 from burnish.errors import TrainingError
+from burnish.faults import fault_point
 from burnish.models.policy import Policy
 from burnish.recipe import SftSettings
 from burnish.records import Split, Task
@@ -60,6 +61,7 @@ def train_sft(bench: Workbench, curriculum: Curriculum, settings: SftSettings, s
         loss = accumulate_nll(bench.policy, trees, settings.tokens_per_micro_batch)
         lr = learning_rate(plan, state.step)
         norm = optimiser.step(lr)
+        fault_point("sft.after_update")
         trained = sum(tree.tokens for tree in trees)
         state = replace(
             state,

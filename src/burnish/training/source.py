@@ -19,6 +19,7 @@ from typing import Any, Self
 import torch
 from torch import Tensor
 
+from burnish.faults import fault_point
 from burnish.records import Group, WeightVersion
 from burnish.rollout.engine import Drawn
 from burnish.rollout.inline import InlineRollouts, Rollouts
@@ -209,6 +210,7 @@ class Source:
             self._rollouts.submit(unit).add_done_callback(partial(self._arrived, run))
 
     def _arrived(self, run: _Run, answer: Future[Drawn]) -> None:
+        fault_point("rollout.unit")
         with self._changed:
             try:
                 drawn = answer.result()

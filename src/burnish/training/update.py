@@ -15,6 +15,7 @@ from torch import Tensor
 
 from burnish.algorithms.base import Algorithm, TokenBatch, TokenLoss
 from burnish.errors import TrainingError
+from burnish.faults import fault_point
 from burnish.models.policy import Policy
 from burnish.records import Group, Sample
 from burnish.training.logprobs import packed_logprobs
@@ -108,6 +109,7 @@ def accumulate(
         weighted = loss.loss * tokens.weights
         expect_finite(weighted, part, tokens)
         weighted.sum().backward()
+        fault_point("update.micro_batch")
         _add(totals, part, tokens, loss, weighted.detach())
         if mismatch is not None:
             mismatch.add(logprobs, tokens.behaviour, tokens.counts)
