@@ -65,8 +65,12 @@ class Projection:
 
 
 def packs(dtype: torch.dtype) -> bool:
-    """Whether weights of this type are prepacked here, by oneDNN."""
-    return dtype in _COMPILED and torch.backends.mkldnn.is_available()
+    """Whether oneDNN can prepack weights of this type on this processor."""
+    if not torch.backends.mkldnn.is_available():
+        return False
+    if dtype == torch.bfloat16:
+        return bool(torch.ops.mkldnn._is_mkldnn_bf16_supported())
+    return dtype == torch.float32
 
 
 class Head:
@@ -75,7 +79,7 @@ class Head:
     def __init__(self, weight: Tensor):
         """Copy a [V, H] weight."""
         self.narrow = weight.dtype == torch.bfloat16
-        self.packed = packs(weight.dtype)
+        self.packed = packs(torch.float32)
         self.weight = weight.detach().float()
         if self.packed:
             self.weight = torch.ops.mkldnn._reorder_linear_weight(self.weight, _PACKED_FOR_ROWS)
