@@ -41,10 +41,13 @@ def test_every_reference_solution_of_mbpp_passes(engine):
 
 @pytest.mark.parametrize("kind", CHEATS)
 def test_no_cheat_passes_a_check_of_mbpp(engine, kind):
-    rows = [row for row in mbpp() if all("==" in test for test in row["test_list"])][::17]
-    for row in rows:
+    for row in mbpp()[::14]:
         suite = suite_of(row)
-        name = suite.calls[0].call.function if suite.calls else next(iter(suite.tests.names))
+        if any(check.truth or check.expected in (None, 0) for check in suite.calls):
+            continue
+        if not suite.calls:
+            continue
+        name = suite.calls[0].call.function
         found = judge(engine, cheat(kind, name), suite, QUICK)
         assert not found.fault
         assert [outcome for outcome in found.outcomes if outcome.right] == []

@@ -53,13 +53,16 @@ class Runs:
     digest: str = ""
 
 
-def run_cases(engine: Engine, request: RunRequest, *, until_failure: bool = False) -> Runs:
+def run_cases(
+    engine: Engine, request: RunRequest, *, until_failure: bool = False, trusted: bool = False
+) -> Runs:
     """The results of all cases of a request, in order.
 
     Args:
         engine: what runs programs.
         request: the program with its cases.
         until_failure: leave out what follows the first case that did not end well.
+        trusted: the program is ours, so all cases are run at once.
 
     Raises:
         Fault: a run ended in `infra_error` twice.
@@ -68,7 +71,7 @@ def run_cases(engine: Engine, request: RunRequest, *, until_failure: bool = Fals
     found: list[CaseResult] = []
     tiers: list[Tier] = []
     digest = ""
-    for chunk in _chunks(request.cases):
+    for chunk in [request.cases] if trusted else _chunks(request.cases):
         cases, tier, digest = _surely(engine, replace(request, cases=tuple(chunk)))
         found += cases
         tiers.append(tier)

@@ -74,7 +74,7 @@ def _ask_tester(
     if not tests:
         return []
     cases = [Case(call=Call("burnish_test", (test.number, test.answers))) for test in tests]
-    runs = run_cases(engine, terms.request(tester, cases, TESTER_LIMITS))
+    runs = run_cases(engine, terms.request(tester, cases, TESTER_LIMITS), trusted=True)
     for test, case in zip(tests, runs.cases, strict=True):
         _take_report(test, case, program)
     return [test for test in tests if test.outcome is None]
