@@ -14,16 +14,19 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from functools import partial
 from importlib.metadata import EntryPoint, entry_points
+from typing import get_args
 
 from burnish.domains.base import Domain
 from burnish.domains.rg_families import FAMILIES, Family
-from burnish.domains.settings import DomainSettings, RowsSettings
+from burnish.domains.settings import CodeConvention, DomainSettings, RowsSettings
 from burnish.errors import BurnishError, DomainError, suggestion
 from burnish.records import Split
 
 ENTRY_POINT_GROUP = "burnish.domains"
 NOT_IN_PATTERNS = frozenset({FAMILIES["composite"].full_name})
 """Left out by patterns, loaded by name: `composite` repeats the tasks of other families."""
+
+CODE_FAMILIES = ("code/python/fix_bug", "code/python/predict_output", "code/python/write_function")
 
 Factory = Callable[[DomainSettings], Domain]
 
@@ -152,6 +155,8 @@ def default_registry(rows: Sequence[RowsSettings] = (), extra: Sequence[Domain] 
     registry = Registry()
     for family in FAMILIES.values():
         registry.register((family.full_name, partial(_reasoning_gym, family)), origin="reasoning-gym")
+    for name in CODE_FAMILIES:
+        registry.register((name, partial(_code, name)), origin="burnish.domains.code")
     registry.add_entry_points()
     for row in rows:
         registry.register((row.name, partial(_rows, row)), origin=f"domains.rows ({row.path})")
@@ -226,7 +231,17 @@ def _reasoning_gym(family: Family, settings: DomainSettings) -> Domain:
     return ReasoningGymDomain(family, settings.answer_format, settings.instruction, settings.graded)
 
 
+def _code(name: str, settings: DomainSettings) -> Domain:
+    from burnish.domains.code.families import FAMILIES as programs  # noqa: N811, PLC0415
+
+    return programs[name](settings)
+
+
 def _rows(row: RowsSettings, settings: DomainSettings) -> Domain:
+    if row.adapter in get_args(CodeConvention):
+        from burnish.domains.code.rows import open_code_rows  # noqa: PLC0415
+
+        return open_code_rows(row, settings)
     from burnish.domains.rows import open_rows  # noqa: PLC0415
 
     return open_rows(row, settings)

@@ -8,7 +8,7 @@ from typing import Any
 
 from burnish.domains.math import gsm8k_answer
 from burnish.domains.row_files import Row, column
-from burnish.domains.settings import ColumnConvention, GraderName, RowsSettings
+from burnish.domains.settings import GraderName, RowsSettings
 from burnish.errors import DomainError
 from burnish.records import Message
 
@@ -27,7 +27,7 @@ class Convention:
     read_answer: Callable[[str], str] = str
 
 
-CONVENTIONS: dict[ColumnConvention, Convention] = {
+CONVENTIONS: Mapping[str, Convention] = {
     "columns": Convention(("prompt",), ("answer",)),
     "gsm8k": Convention(("question",), ("answer",), "math", gsm8k_answer),
     "trl": Convention(("prompt",), ("answer", "solution", "ground_truth", "completion")),

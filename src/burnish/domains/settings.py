@@ -6,11 +6,15 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from burnish.rewards.code import CodeReward
+
 AnswerFormat = Literal["plain", "tags"]
 """`plain`: the whole completion is the answer; `tags`: the answer is the last <answer>...</answer>."""
 
 GraderName = Literal["exact", "number", "math", "choice"]
 ColumnConvention = Literal["columns", "gsm8k", "trl", "verl"]
+CodeConvention = Literal["mbpp", "humaneval", "apps", "livecodebench"]
+"""Columns of rows whose answer is a program, judged in the sandbox."""
 
 _CONFIG = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
@@ -24,8 +28,9 @@ class RowsSettings(BaseModel):
     """Name of the domain, for example `math/gsm8k`; `train` and `held_out` refer to it."""
     path: str = Field(min_length=1)
     """A .jsonl or .parquet file."""
-    adapter: ColumnConvention = "columns"
-    """Column convention: `columns` (the keys below), `gsm8k`, `trl`, or `verl`."""
+    adapter: ColumnConvention | CodeConvention = "columns"
+    """Column convention: `columns` (the keys below), `gsm8k`, `trl`, `verl`; for code `mbpp`, `humaneval`,
+    `apps`, `livecodebench`."""
     prompt: str | None = None
     """Column with the prompt, text or a list of messages; None takes the adapter's, else `prompt`."""
     answer: str | None = None
@@ -34,6 +39,27 @@ class RowsSettings(BaseModel):
     """Column with the difficulty, a number; its distinct values in order are the levels."""
     grader: GraderName | None = None
     """How answers are compared; None takes the adapter's, else `exact`."""
+
+
+class CodeSettings(BaseModel):
+    """How programs are run and what they are worth, in all code domains."""
+
+    model_config = _CONFIG
+
+    reward: CodeReward = "all_or_nothing"
+    """`all_or_nothing`; `pass_ratio` (1, half the share that pass, -0.1), mapped to [0, 1]; `efficiency`."""
+    show_tests: int = Field(default=1, ge=0)
+    """Tests that the prompt shows; the others stay hidden."""
+    cpu_seconds: float = Field(default=2.0, gt=0, le=300)
+    """CPU time of one test."""
+    memory_mb: int = Field(default=256, ge=16, le=65536)
+    """Memory of one test."""
+    tier: int = Field(default=2, ge=1, le=3)
+    """Weakest wall that is accepted: 1 seccomp and Landlock, 2 namespaces too, 3 a kernel of its own."""
+    profile: str = Field(default="bare", min_length=1)
+    """Packages warmed in the sandbox: `bare`, `numpy`, or import names with commas between them."""
+    workers: int = Field(default=2, ge=1, le=256)
+    """Programs run at the same time."""
 
 
 class DomainSettings(BaseModel):
@@ -61,6 +87,8 @@ class DomainSettings(BaseModel):
     """Tasks whose prompt is longer are refused; None leaves it to the model's context."""
     rows: tuple[RowsSettings, ...] = ()
     """Domains made of files, one [[domains.rows]] table each."""
+    code: CodeSettings = CodeSettings()
+    """How programs are run and what they are worth."""
 
     @model_validator(mode="after")
     def _levels_are_not_negative(self) -> DomainSettings:
