@@ -16,12 +16,14 @@ import sys
 from dataclasses import dataclass
 from typing import Any
 
-from burnish.sandbox import landlock, namespaces, seccomp, wire
+from burnish.sandbox import landlock, namespaces, wire
 from burnish.sandbox import syscalls as sc
 
 CONTROL = 3
 """Descriptor of the run's socket to the supervisor: jobs in, answers out."""
 THREADS = 32
+WARM_SEED = 0
+"""The zygote's generators start from it, so that copies which want it have nothing to do."""
 OPEN_FILES = 64
 
 
@@ -36,8 +38,8 @@ class Doors:
     """Landlock ruleset, -1 for none."""
     readable: tuple[str, ...]
     """For rulesets that are made for one run, without namespaces."""
-    base: bytes
-    """seccomp program, empty for none."""
+    seccomp: bool
+    """Whether system calls are filtered."""
     address_space: int
     """Bytes mapped by the warmed interpreter."""
 
@@ -82,8 +84,6 @@ def become_run(doors: Doors, order: dict[str, Any], fds: list[int]) -> None:
     sc.prctl(sc.PR_SET_NO_NEW_PRIVS, 1)
     _announce(pidfd)
     sc.close_from(CONTROL + 1)
-    if doors.base:
-        seccomp.install(doors.base)
 
 
 def rules(readable: tuple[str, ...], scratch: str) -> list[tuple[str, int]]:
@@ -170,9 +170,12 @@ def write_files(files: dict[str, bytes]) -> None:
             file.write(content)
 
 
-def seed_everything(seed: int) -> None:
+def seed_everything(seed: int, *, warm: bool = False) -> None:
     """Make the generators that programs use without asking start from the same place each time."""
+    # `random` takes a new seed of its own in every fork.
     random.seed(seed)
+    if seed == WARM_SEED and not warm:
+        return
     numpy = sys.modules.get("numpy")
     if numpy is not None:
         numpy.random.seed(seed % (1 << 32))

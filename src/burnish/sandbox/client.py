@@ -7,11 +7,13 @@ import threading
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from concurrent.futures import Future
+from contextlib import suppress
 from dataclasses import asdict
 from itertools import count
 from typing import Any, Self
 
 from burnish.sandbox import values, wire
+from burnish.sandbox.cache import Cache
 from burnish.sandbox.link import Link
 from burnish.sandbox.policy import check_limits, check_request, coded_cases, reached_tier
 from burnish.sandbox.probe import Machine, probe
@@ -41,9 +43,15 @@ class Sandbox:
         self._waiting: Counter[str] = Counter()
         self._link = Link(self.policy, self.tier)
         self.digest = self._link.digest
+        entries, share = self.policy.cache_entries, self.policy.audit_fraction
+        self.cache = Cache(entries, share, self.digest) if entries else None
 
     def run(self, request: RunRequest) -> RunResult:
         """Run one request and wait for its result; whatever the program does is in the result."""
+        if self.cache:
+            found = self._look_up(self.cache, self.cache.key(request), request)
+            if found:
+                return found
         return self.submit(request).result()
 
     async def arun(self, request: RunRequest) -> RunResult:
@@ -66,6 +74,25 @@ class Sandbox:
 
         Raises SandboxError for a wrong request and QueueFull when too much waits already.
         """
+        if self.cache is None:
+            return self._submit(request)
+        key = self.cache.key(request)
+        found = self._look_up(self.cache, key, request)
+        if found is None:
+            return self.cache.fly(key, request, self._submit)
+        future: Future[RunResult] = Future()
+        future.set_result(found)
+        return future
+
+    def _look_up(self, cache: Cache, key: bytes, request: RunRequest) -> RunResult | None:
+        found, due = cache.get(key)
+        if found and due:
+            # A full queue is no reason to fail a hit.
+            with suppress(QueueFull):
+                cache.audit(key, request, found, self._submit)
+        return found
+
+    def _submit(self, request: RunRequest) -> Future[RunResult]:
         code = check_request(request, self.tier)
         number = next(self._numbers)
         frame = wire.pack(_header(request, number), _job(request, code))

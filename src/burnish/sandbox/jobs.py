@@ -24,7 +24,7 @@ def run(doors: child.Doors, job: child.Job) -> int:
 
 def _lock(doors: child.Doors, job: child.Job, *, forks: bool, extra_tasks: int = 0) -> None:
     child.apply_limits(doors, job, extra_tasks=extra_tasks)
-    if doors.base:
+    if doors.seccomp:
         seccomp.install(seccomp.program_filter(forks))
     os.write(child.CONTROL, STARTED)
 

@@ -116,7 +116,7 @@ def _try_namespaces() -> None:
 
 
 def _try_seccomp() -> None:
-    seccomp.install(seccomp.base_filter())
+    seccomp.install(seccomp.common_filter())
     seccomp.install(seccomp.program_filter(forks=False))
     try:
         os.fork()

@@ -17,6 +17,7 @@ from typing import Any
 from burnish.sandbox import values, wire
 
 FILE_NAME = "solution.py"
+_OURS = os.path.dirname(__file__) + "/"
 Report = tuple[str, bytes]
 """Kind (`value`, `bad_type`, `error`, `exit`) and the coded value."""
 
@@ -63,10 +64,10 @@ def _exit_code(code: object) -> int:
 def _show(error: BaseException) -> None:
     """Traceback as the interpreter would print it, without our own frames."""
     trace = error.__traceback__
-    while trace is not None and trace.tb_frame.f_code.co_filename == __file__:
+    while trace is not None and trace.tb_frame.f_code.co_filename.startswith(_OURS):
         trace = trace.tb_next
     try:
-        sys.excepthook(type(error), error, trace)
+        sys.excepthook(type(error), error.with_traceback(trace), trace)
     except BaseException:
         os.write(2, b"error in sys.excepthook\n")
 

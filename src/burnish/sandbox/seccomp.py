@@ -10,6 +10,7 @@ import ctypes
 import errno
 import struct
 from collections.abc import Iterable
+from functools import lru_cache
 
 from burnish.sandbox.syscalls import PR_SET_NO_NEW_PRIVS, prctl, syscall
 
@@ -33,8 +34,8 @@ _F_SETLEASE, _F_NOTIFY = 1024, 1026
 
 DENIED = {
     "ptrace": 101, "process_vm_readv": 310, "process_vm_writev": 311, "kcmp": 312, "pidfd_getfd": 438,
-    "process_madvise": 440, "mount": 165, "umount2": 166, "pivot_root": 155, "chroot": 161, "unshare": 272,
-    "setns": 308, "open_tree": 428, "move_mount": 429, "fsopen": 430, "fsconfig": 431, "fsmount": 432,
+    "process_madvise": 440, "pivot_root": 155, "chroot": 161,
+    "open_tree": 428, "move_mount": 429, "fsopen": 430, "fsconfig": 431, "fsmount": 432,
     "fspick": 433, "mount_setattr": 442, "open_tree_attr": 467, "statmount": 457, "listmount": 458,
     "name_to_handle_at": 303, "open_by_handle_at": 304, "bpf": 321, "perf_event_open": 298,
     "userfaultfd": 323, "io_uring_setup": 425, "io_uring_enter": 426, "io_uring_register": 427,
@@ -47,12 +48,15 @@ DENIED = {
     "fanotify_init": 300, "fanotify_mark": 301, "inotify_init": 253, "inotify_init1": 294,
     "inotify_add_watch": 254, "flock": 73, "sysinfo": 99, "shmget": 29, "shmat": 30, "shmctl": 31,
     "semget": 64, "semop": 65, "semctl": 66, "msgget": 68, "msgsnd": 69, "msgrcv": 70, "mq_open": 240,
-    "mknod": 133, "mknodat": 259, "migrate_pages": 256, "move_pages": 279, "mbind": 237,
+      "migrate_pages": 256, "move_pages": 279, "mbind": 237,
     "set_mempolicy": 238, "set_mempolicy_home_node": 450, "personality": 135, "vmsplice": 278,
     "sched_setscheduler": 144, "sched_setattr": 314, "sched_setparam": 142, "ioprio_set": 251,
 }  # fmt: skip
 """Calls that fail with EPERM: other processes' memory, mounts, namespaces, kernel code, keys, clocks, nodes,
 and whatever shared inodes, queues or segments could carry between runs or keep memory out of the count."""
+
+INTO_NAMESPACES = {"mount": 165, "umount2": 166, "unshare": 272, "setns": 308}
+"""The same, for the calls that a run's own entry needs."""
 
 
 def _op(code: int, value: int, if_true: int = 0, if_false: int = 0) -> bytes:
@@ -88,9 +92,11 @@ def _entry() -> list[bytes]:
     ]
 
 
-def base_filter() -> bytes:
-    """The list that holds from before a program is known; threads and `fork` are still allowed."""
-    new_namespace = [_op(_ANY_BIT, _CLONE_NAMESPACES, 0, 1), _fail(errno.EPERM)]
+def common_filter() -> bytes:
+    """What neither a run nor its zygote needs; put on the zygote, inherited by all its copies.
+
+    Threads, `fork`, and the calls by which a copy goes into its namespaces are still allowed.
+    """
     not_local = [_op(_EQUAL, _AF_UNIX, 1, 0), _fail(errno.EPERM)]
     parts = [
         _entry(),
@@ -98,7 +104,6 @@ def base_filter() -> bytes:
         # glibc then falls back to clone, whose flags can be read here; clone3 keeps them in memory.
         _deny([CLONE3], errno.ENOSYS),
         _deny([SOCKET], errno.EPERM),
-        _argument(CLONE, 0, new_namespace),
         _argument(SOCKETPAIR, 0, not_local),
         _argument(IOCTL, 1, _deny_values([_TIOCSTI, _TIOCLINUX])),
         _argument(FCNTL, 1, _deny_values([_F_SETLEASE, _F_NOTIFY])),
@@ -108,22 +113,31 @@ def base_filter() -> bytes:
     return b"".join(op for part in parts for op in part)
 
 
+@lru_cache(maxsize=2)
 def program_filter(forks: bool) -> bytes:
-    """The rest of the list, put on when the limits are known; without `forks` only threads can be made."""
+    """The rest of the list, put on last; without `forks` only threads can be made."""
+    new_namespace = [_op(_ANY_BIT, _CLONE_NAMESPACES, 0, 1), _fail(errno.EPERM)]
     not_thread = [_op(_ANY_BIT, _CLONE_THREAD, 1, 0), _fail(errno.EAGAIN)]
     parts = [
         _entry(),
-        # Its pages belong to no address space, so no limit but a cgroup would count them.
-        _deny([MEMFD_CREATE], errno.EPERM),
-        [] if forks else [*_deny([FORK, VFORK], errno.EAGAIN), *_argument(CLONE, 0, not_thread)],
+        # memfd_create: its pages belong to no address space, so no limit but a cgroup would count them.
+        _deny([*INTO_NAMESPACES.values(), MEMFD_CREATE], errno.EPERM),
+        _argument(CLONE, 0, [*new_namespace, *([] if forks else not_thread)]),
+        [] if forks else _deny([FORK, VFORK], errno.EAGAIN),
         [_op(_RETURN, _ALLOW)],
     ]
     return b"".join(op for part in parts for op in part)
 
 
+@lru_cache(maxsize=8)
+def prepared(program: bytes) -> tuple[object, object]:
+    """The program and its header as the kernel reads them; made before it is needed."""
+    code = ctypes.create_string_buffer(program, len(program))
+    header = struct.pack("=HxxxxxxQ", len(program) // 8, ctypes.addressof(code))
+    return ctypes.create_string_buffer(header, len(header)), code
+
+
 def install(program: bytes) -> None:
     """Put a filter on this process and all it will start; it can only be added to."""
     prctl(PR_SET_NO_NEW_PRIVS, 1)
-    code = ctypes.create_string_buffer(program, len(program))
-    header = struct.pack("=HxxxxxxQ", len(program) // 8, ctypes.addressof(code))
-    syscall("seccomp", _SECCOMP, _SET_MODE_FILTER, 0, ctypes.create_string_buffer(header, len(header)))
+    syscall("seccomp", _SECCOMP, _SET_MODE_FILTER, 0, prepared(program)[0])

@@ -48,7 +48,8 @@ class Supervisor:
         self.frames = wire.Frames(_LONGEST_REQUEST)
         self.outbox = bytearray()
         self.queue: FairQueue[Task] = FairQueue()
-        self.numbers = count()
+        # Small ints take no memory: from 1000 on, all copies find the same heap.
+        self.numbers = count(1000)
         self.parked: list[Jail] = []
         self.by_fd: dict[int, Jail] = {}
         self.active: dict[int, Jail] = {}

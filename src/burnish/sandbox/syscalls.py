@@ -24,14 +24,14 @@ MS_RDONLY, MS_NOSUID, MS_NODEV, MS_NOEXEC = 1, 2, 4, 8
 MS_BIND, MS_REC, MS_PRIVATE = 1 << 12, 1 << 14, 1 << 18
 MNT_DETACH = 2
 
-PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_CAPBSET_DROP = 1, 4, 24
-PR_SET_SECCOMP, PR_SET_NO_NEW_PRIVS, PR_CAP_AMBIENT = 22, 38, 47
+PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_NO_NEW_PRIVS = 1, 4, 38
 ADDR_NO_RANDOMIZE = 0x0040000
 
 _PIVOT_ROOT, _CAPSET, _PERSONALITY, _CLOSE_RANGE, _MOUNT_SETATTR = 155, 126, 135, 436, 442
 _AT_RECURSIVE = 0x8000
 _MOUNT_ATTR_RDONLY, _MOUNT_ATTR_NOSUID = 1, 2
-_CAPABILITY_VERSION_3 = 0x20080522
+_CAPABILITY_HEADER = (ctypes.c_uint32 * 2)(0x20080522, 0)
+_NO_CAPABILITIES = (ctypes.c_uint32 * 6)()
 
 
 def check(result: int, what: str) -> int:
@@ -107,10 +107,5 @@ def set_hostname(name: str) -> None:
 
 
 def drop_capabilities() -> None:
-    """Give up every capability, for good: bounding, ambient, permitted, effective and inheritable sets."""
-    for capability in range(64):
-        if _libc.prctl(PR_CAPBSET_DROP, ctypes.c_ulong(capability), 0, 0, 0) < 0:
-            break
-    _libc.prctl(PR_CAP_AMBIENT, ctypes.c_ulong(4), 0, 0, 0)
-    header = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION_3, 0)
-    syscall("capset", _CAPSET, header, (ctypes.c_uint32 * 6)())
+    """Give up every capability; with `no_new_privs` and a user that is not 0, no program brings one back."""
+    syscall("capset", _CAPSET, _CAPABILITY_HEADER, _NO_CAPABILITIES)

@@ -41,6 +41,10 @@ def main(argument: str, fd: int) -> None:
         control.send(json.dumps({"failed": f"{type(error).__name__}: {error}"}).encode())
         return
     control.send(json.dumps({"ready": doors.address_space, "versions": _versions(config)}).encode())
+    if config["seccomp"]:
+        seccomp.install(seccomp.common_filter())
+        for forks in (False, True):
+            seccomp.prepared(seccomp.program_filter(forks))
     _serve(control, doors, config["namespaces"])
 
 
@@ -61,7 +65,7 @@ def _prepare(config: dict[str, Any]) -> child.Doors:
         proc=proc,
         ruleset=ruleset,
         readable=readable if config["landlock"] else (),
-        base=seccomp.base_filter() if config["seccomp"] else b"",
+        seccomp=config["seccomp"],
         address_space=_address_space(proc),
     )
 
@@ -79,6 +83,7 @@ def _warm(packages: list[str]) -> None:
         importlib.import_module(name)
     site.setquit()
     site.sethelper()
+    child.seed_everything(child.WARM_SEED, warm=True)
     gc.collect()
     gc.freeze()
 
