@@ -84,7 +84,11 @@ def _apps(row: Row, where: str, show_tests: int) -> CodeExample:
     inputs, outputs, name = table["inputs"], table["outputs"], table.get("fn_name")
     if not inputs or len(inputs) != len(outputs):
         raise _wrong(where, "input_output", f"{len(inputs)} inputs, {len(outputs)} outputs", "as many, not 0")
-    suite = _calls(name, inputs, outputs, where) if name else _programs(zip(inputs, outputs, strict=True))
+    suite = (
+        _calls(name, inputs, _unwrapped(outputs), where)
+        if name
+        else _programs(zip(inputs, outputs, strict=True))
+    )
     solutions = _json(row, ("solutions",), where, default=None)
     return CodeExample(
         prompt=_with_starter(_text(row, ("question",), where), row, name, where),
@@ -128,17 +132,21 @@ def _with_starter(question: str, row: Row, name: object, where: str) -> str:
 
 
 def _calls(name: str, inputs: Sequence[Any], outputs: Sequence[Any], where: str) -> Suite:
-    """Calls by position; an output that is a list of one value, as APPS wraps them, is that value as well."""
+    """Calls with arguments by position."""
     if not all(isinstance(args, list) for args in inputs):
         raise _wrong(where, "input_output", "an input that is no list", "a list of arguments for each call")
-    unwrap = all(isinstance(output, list) and len(output) == 1 for output in outputs)
-    values = [output[0] for output in outputs] if unwrap else outputs
     return Suite(
         calls=tuple(
             CallCheck(f"test {n}", Call(name, tuple(args)), value, CLOSE)
-            for n, (args, value) in enumerate(zip(inputs, values, strict=True), start=1)
+            for n, (args, value) in enumerate(zip(inputs, outputs, strict=True), start=1)
         )
     )
+
+
+def _unwrapped(outputs: Sequence[Any]) -> Sequence[Any]:
+    """The values of calls; APPS puts each into a list of one."""
+    wrapped = all(isinstance(output, list) and len(output) == 1 for output in outputs)
+    return [output[0] for output in outputs] if wrapped else outputs
 
 
 def _programs(pairs: Any) -> Suite:
