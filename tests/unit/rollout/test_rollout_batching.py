@@ -34,6 +34,11 @@ def bits(groups):
     return [[(s.token_ids, s.logprobs) for s in group] for group in groups]
 
 
+def whole(length):
+    """Padded to a multiple of four."""
+    return -(-length // 4) * 4
+
+
 class Counting:
     """A decoder that remembers the shape of every forward pass."""
 
@@ -101,8 +106,8 @@ def test_a_common_system_text_is_computed_once(tiny_policy):
     apart = counted(tiny_policy, batch_rows=64, lanes=1)
     alone = [apart.generate([r])[0] for r in asked]
     longest = max(len(r.prompt_ids) for r in asked) - 64
-    assert engine._decoder.prompt_tokens == 64 + 6 * longest
-    assert apart._decoder.prompt_tokens == sum(len(r.prompt_ids) for r in asked)
+    assert engine._decoder.prompt_tokens == 64 + 6 * whole(longest)
+    assert apart._decoder.prompt_tokens == sum(whole(len(r.prompt_ids)) for r in asked)
     for one, many in zip(alone, shared, strict=True):
         assert [s.token_ids for s in one] == [s.token_ids for s in many]
 
@@ -116,7 +121,7 @@ def test_a_next_turn_computes_only_what_is_new(tiny_policy):
     (continued,) = engine.generate([second])[0]
     computed = engine._decoder.prompt_tokens
     known = (60 + len(reply.token_ids) - 1) // 16 * 16
-    assert computed == len(second.prompt_ids) - known
+    assert computed == whole(len(second.prompt_ids) - known)
     (fresh,) = TorchEngine(tiny_policy, lanes=1).generate([second])[0]
     assert continued.token_ids == fresh.token_ids
 
@@ -138,7 +143,7 @@ def test_long_prompts_are_computed_in_chunks(tiny_policy, monkeypatch):
     monkeypatch.setattr(prefill_module, "_CHUNK", 32)
     engine = counted(tiny_policy)
     (chunked,) = engine.generate([request])[0]
-    assert [s for s in engine._decoder.shapes if s[1] > 1] == [(1, 32)] * 4 + [(1, 22)]
+    assert [s for s in engine._decoder.shapes if s[1] > 1] == [(1, 32)] * 4 + [(1, 24)]
     assert chunked.token_ids == whole.token_ids
     assert chunked.logprobs == pytest.approx(whole.logprobs, abs=1e-5)
 
