@@ -1,4 +1,4 @@
-"""Results kept in memory, keyed by everything that decides them; one run for equal requests under way at once.
+"""Results kept in memory, keyed by all that decides them; one run for equal requests under way.
 
 Only final states that the program alone decides are kept, only by the side that asked. A share of the
 hits is run again: a result that differs is counted and forgotten.

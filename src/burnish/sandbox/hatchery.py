@@ -61,6 +61,8 @@ class Jail:
     """The program has begun: what goes wrong from here on is its own doing."""
     waiting: int | None = None
     """Number of the session piece that is being executed."""
+    group_base: float = 0.0
+    """CPU seconds that earlier runs used in its cgroup."""
     group: int = -1
     """Slot of its cgroup, -1 without one."""
 

@@ -30,6 +30,7 @@ _BOOT = (
 _LONGEST_REPLY = 1 << 31
 _ATTEMPTS = 3
 _START_SECONDS = 120
+_CLOSE_SECONDS = 10
 Reply = Callable[[Mapping[str, Any] | None, bytes], None]
 
 
@@ -143,8 +144,7 @@ class Link:
             link.close()
             closed = self._closed
             pending, self._pending = self._pending, {}
-            self._process.kill()
-            self._process.wait()
+            _wait_for(self._process, _CLOSE_SECONDS if closed else 0)
             if not closed:
                 try:
                     self._start()
@@ -167,6 +167,15 @@ class Link:
             with suppress(OSError):
                 self._socket.shutdown(socket.SHUT_RDWR)
         self._reader.join()
+
+
+def _wait_for(process: subprocess.Popen[bytes], seconds: float) -> None:
+    """Let a process end by itself, then end it."""
+    try:
+        process.wait(seconds)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
 
 
 def _readable(link: socket.socket) -> bool:
@@ -201,7 +210,6 @@ def configuration(policy: Policy, tier: Tier) -> dict[str, Any]:
         "cores": len(os.sched_getaffinity(0)),
         "tier": int(tier),
         "scratch": "",
-        "cgroups": {},
     }
 
 

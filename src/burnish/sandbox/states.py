@@ -73,5 +73,7 @@ def _called(ending: Ending) -> State:
 
 
 def _failed(ending: Ending) -> State:
+    if ending.out_of_memory:
+        return State.MEMORY_LIMIT
     last = ending.stderr.rstrip().rsplit(b"\n", 1)[-1]
     return next((state for words, state in _LAST_WORDS if last.startswith(words)), State.RUNTIME_ERROR)

@@ -56,7 +56,7 @@ class Supervisor:
         """Jails at work on a task, by number; sessions are not among them."""
         self.sessions: dict[int, Jail] = {}
         self.poll = select.epoll()
-        self.groups = Groups(config["cgroups"], 2 * config["workers"] + 2)
+        self.groups = Groups(config["workers"] + 4)
         self.failures = 0
         self.stillborn = 0
         """Copies in a row that died before they were ready."""
@@ -185,9 +185,10 @@ class Supervisor:
         limits = task.limits
         jail.task, jail.task_first, jail.single = task, task.first, task.single
         task.attempts += 1
-        jail.group = self.groups.take(jail.pid, limits)
-        jail.started = time.monotonic()
         jail.cpu_base = self.cpu(jail) or 0.0
+        jail.group = self.groups.take(jail.pid, limits)
+        jail.group_base = self.groups.cpu(jail.group) if jail.group >= 0 else 0.0
+        jail.started = time.monotonic()
         self.start_clocks(jail, limits)
         counted = jail.group >= 0
         start = wire.pack({"first": task.first, "counted": counted})
@@ -319,6 +320,9 @@ class Supervisor:
             pass
         for fd in (jail.control.fileno(), jail.out, jail.err):
             self.forget(fd)
+        if ended and jail.group >= 0:
+            # What process 1 did not wait for is missing in the kernel's account of it.
+            ended["cpu"] = max(ended["cpu"], self.cpu(jail) or 0.0)
         out_of_memory = self.groups.give_back(jail.group)
         if jail in self.parked:
             self.parked.remove(jail)
@@ -372,11 +376,9 @@ class Supervisor:
 
     def cpu(self, jail: Jail) -> float | None:
         """CPU seconds of the jail so far, by the kernel; None when it is gone."""
-        if jail.group >= 0:
-            used = self.groups.cpu(jail.group)
-            if used is not None:
-                return used
         try:
+            if jail.group >= 0:
+                return self.groups.cpu(jail.group) - jail.group_base + jail.cpu_base
             return time.clock_gettime((~jail.pid << 3) | 2)
         except OSError:
             return None
