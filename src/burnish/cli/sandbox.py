@@ -1,4 +1,4 @@
-"""`burnish sandbox run | selftest | bench | doctor`: untrusted code, and what this machine does to hold it."""
+"""`burnish sandbox run | selftest | bench | doctor`: untrusted code, and what holds it here."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from burnish.sandbox.records import CaseResult, RunResult
 
 app = App(name="sandbox", help="Run untrusted code, and test the wall around it.", sort_key=10)
+app.command("burnish.cli.sandbox_serve:serve", name="serve", help="Answer requests over HTTP.")
 _SUFFIXES = {".py": "python", ".sh": "shell", ".js": "javascript", ".c": "c", ".cpp": "cpp", ".sql": "sql"}
 
 Profile = Annotated[str, Parameter(help="Warmed packages: bare, numpy, or import names separated by commas.")]

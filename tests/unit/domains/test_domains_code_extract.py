@@ -2,7 +2,8 @@
 
 import pytest
 
-from burnish.domains.code.extract import completed, defines, extract_code
+from burnish.domains.code.extract import extract_code
+from burnish.sandbox.judging.extract import continued, defines
 
 CODE = "def f(x):\n    return x"
 
@@ -44,9 +45,9 @@ def test_indentation_of_a_body_is_kept():
 def test_a_function_is_continued_or_written_anew():
     stub = "from math import sqrt\n\ndef helper(): pass\n\ndef f(x):\n    '''Doc.'''\n"
     whole = f"{stub}    return sqrt(x)\n"
-    assert completed(stub, "    return sqrt(x)", "f") == whole
-    assert completed(stub, "return sqrt(x)", "f") == whole
-    anew = completed(stub, "def f(x): return sqrt(x)", "f")
+    assert continued(stub, "    return sqrt(x)", "f") == whole
+    assert continued(stub, "return sqrt(x)", "f") == whole
+    anew = continued(stub, "def f(x): return sqrt(x)", "f")
     assert anew == "from math import sqrt\n\ndef helper(): pass\n\ndef f(x): return sqrt(x)"
     assert defines("x = 1\nclass f: pass", "f")
     assert not defines("def ff(): pass\n    def f(): pass", "f")

@@ -19,7 +19,7 @@ from typing import cast
 
 from burnish.domains.code.columns import read_code
 from burnish.domains.code.example import CodeExample
-from burnish.domains.code.extract import completed, extract_code
+from burnish.domains.code.extract import extract_code
 from burnish.domains.code.grading import grade_program
 from burnish.domains.code.prompts import ask_for_code, completion_with
 from burnish.domains.row_files import read_rows
@@ -28,6 +28,7 @@ from burnish.domains.splits import content_split
 from burnish.errors import DomainError
 from burnish.randomness import permutation
 from burnish.records import Sample, Split, Task, Verdict
+from burnish.sandbox.judging.extract import continued
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +91,7 @@ class CodeRowsDomain:
         example = cast("CodeExample", task.data["example"])
         code = extract_code(sample.text, self.answer_format)
         if code and example.stub:
-            code = completed(example.stub, code, example.entry_point)
+            code = continued(example.stub, code, example.entry_point)
         return grade_program(code, example.suite, self.code, self.name)
 
     @property
