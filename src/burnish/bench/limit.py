@@ -20,6 +20,7 @@ from torch import Tensor, nn
 from torch.nn.functional import linear
 
 from burnish.bench.timing import repeated
+from burnish.models.fused import packs
 
 _JOINED = (("q_proj", "k_proj", "v_proj"), ("gate_proj", "up_proj"))
 _TYPES = {"bfloat16": torch.bfloat16, "float32": torch.float32}
@@ -133,6 +134,6 @@ def _best(shape: Shape, rows: int, dtype: str, repeats: int) -> Product:
 
 
 def _prepacked(weights: Sequence[Tensor], rows: int) -> list[Tensor]:
-    if not torch.backends.mkldnn.is_available():
+    if not packs(weights[0].dtype):
         return []
     return [torch.ops.mkldnn._reorder_linear_weight(weight, rows) for weight in weights]

@@ -12,7 +12,8 @@ Table = tuple[str, list[str], list[list[str]]]
 
 _NAMES = {
     "engine": "this engine", "transformers": "transformers.generate", "vllm": "vLLM",
-    "ours": "this package", "separate": "separate sequences", "full_logits": "separate, logits everywhere",
+    "ours": "this package", "recomputed": "this package, layers recomputed",
+    "separate": "separate sequences", "full_logits": "separate, logits everywhere",
 }  # fmt: skip
 
 

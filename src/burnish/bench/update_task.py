@@ -27,8 +27,9 @@ from burnish.pipeline.parts import threads as arithmetic_threads
 from burnish.records import Group, Message, Sample, Split, Task
 from burnish.training.update import GroupUpdate, accumulate, distinct
 
-Way = Literal["ours", "separate", "full_logits"]
-WAYS: tuple[Way, ...] = ("ours", "separate", "full_logits")
+Way = Literal["ours", "recomputed", "separate", "full_logits"]
+WAYS: tuple[Way, ...] = ("ours", "recomputed", "separate", "full_logits")
+"""`recomputed` is ours with gradient checkpointing."""
 _ALGORITHM = AlgorithmSettings(name="grpo", kl_coef=0.0)
 
 
@@ -52,7 +53,7 @@ def measure_update(
 ) -> dict[str, Any]:
     """Seconds of each update after one that is not counted, and the peak of memory of this process."""
     with arithmetic_threads(threads):
-        policy = _trainable(model)
+        policy = _trainable(model | {"gradient_checkpointing": way == "recomputed"})
         updates = random_updates(policy, Shape(**shape))
         algorithm = build(_ALGORITHM)
         peak = Peak()
@@ -119,7 +120,7 @@ def random_updates(policy: Policy, shape: Shape) -> list[GroupUpdate]:
 def _update(
     way: Way, policy: Policy, algorithm: Algorithm, updates: list[GroupUpdate], token_budget: int
 ) -> None:
-    if way == "ours":
+    if way in ("ours", "recomputed"):
         accumulate(policy, algorithm, updates, token_budget)
         return
     for update in updates:

@@ -18,6 +18,7 @@ from transformers import (
     PreTrainedTokenizerBase,
     logging,
 )
+from transformers.modeling_layers import GradientCheckpointingLayer
 
 from burnish.errors import ModelError
 from burnish.models.attention import register
@@ -52,11 +53,35 @@ def load_policy(settings: ModelSettings, seed: int = 0) -> Policy:
     model = model.to(arithmetic_type(settings.dtype))  # pyright: ignore[reportCallIssue, reportArgumentType]
     model.set_attn_implementation(register())
     model.eval()
+    if settings.gradient_checkpointing:
+        recompute_layers(model, settings.name)
     if tokenizer.chat_template is None:
         tokenizer.chat_template = _FALLBACK_TEMPLATE
     policy = Policy(model, tokenizer, settings.name, stop_tokens(model, tokenizer))
     check_head(policy)
     return add_adapter(policy, settings, seed) if settings.lora_rank else policy
+
+
+def recompute_layers(model: PreTrainedModel, name: str) -> None:
+    """Let every layer keep its input only and compute again what its backward pass needs.
+
+    `transformers` does so in layers that are in training mode; what is inside them stays in evaluation mode,
+    so that nothing is dropped out.
+
+    Raises:
+        ModelError: the architecture has no such layers.
+    """
+    layers = [m for m in model.modules() if isinstance(m, GradientCheckpointingLayer)]
+    if not (layers and getattr(model, "supports_gradient_checkpointing", False)):
+        raise ModelError(
+            f"the layers of {name!r} cannot be computed again for the backward pass",
+            got="model.gradient_checkpointing = true",
+            expected="an architecture that supports it (Llama, Qwen, Mistral, ...)",
+            next_step="set model.gradient_checkpointing = false and lower tokens_per_micro_batch instead",
+        )
+    model.activation_checkpointing_enable({"use_reentrant": False})
+    for layer in layers:
+        layer.training = True
 
 
 def quiet_transformers() -> None:

