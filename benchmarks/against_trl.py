@@ -29,6 +29,7 @@ from models import model_folder
 from burnish.bench.child import memory
 from burnish.bench.machine import machine
 from burnish.bench.workloads import WORKLOADS, step_recipe
+from burnish.models.precision import has_fast_bfloat16
 from burnish.pipeline.parts import curriculum_of, domains_of
 from burnish.records import Sample, Scored, Split, Task
 from burnish.rewards.judge import judge
@@ -230,8 +231,8 @@ def options_of(arguments: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--lr", type=float, default=1e-5)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--threads", type=int, default=0)
-    parser.add_argument("--trl-dtype", default="bfloat16", choices=["bfloat16", "float32"])
-    parser.add_argument("--trl-bf16", action=argparse.BooleanOptionalAction, default=True)
+    parser.add_argument("--trl-dtype", choices=["bfloat16", "float32"], help="by default what is fast here")
+    parser.add_argument("--trl-bf16", action=argparse.BooleanOptionalAction, help="likewise")
     parser.add_argument("--trl-checkpointing", action=argparse.BooleanOptionalAction, default=True)
     parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
     return parser.parse_args(arguments)
@@ -241,6 +242,9 @@ def main() -> None:
     """Measure and print."""
     options = options_of()
     options.threads = options.threads or len(os.sched_getaffinity(0))
+    fast = has_fast_bfloat16()
+    options.trl_dtype = options.trl_dtype or ("bfloat16" if fast else "float32")
+    options.trl_bf16 = fast if options.trl_bf16 is None else options.trl_bf16
     result = {
         "benchmark": "against_trl",
         "machine": machine(options.threads),
