@@ -45,7 +45,8 @@ BENCHMARKS = (
     Benchmark("against_trl", 4, ("against_trl.py", "--steps", "2"), ("--steps", "10")),
     Benchmark("memory", 2, ("memory.py", "--steps", "12"), ("--steps", "1000")),
     Benchmark("kill_resume", 2, ("kill_resume.py",), (), optional=True),
-    Benchmark("staleness", 1, ("staleness.py",), (), optional=True),
+    Benchmark("staleness", 2, ("staleness.py",), ("--bounds", "0,1,2,4,8", "--steps", "120", "--seeds", "3")),
+    Benchmark("int8_rollout", 1, ("int8_rollout.py", "--tokens", "16", "--rounds", "1"), ("--tokens", "64")),
 )
 """The order in which they run."""
 
