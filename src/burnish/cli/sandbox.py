@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 app = App(name="sandbox", help="Run untrusted code, and test the wall around it.", sort_key=10)
 app.command("burnish.cli.sandbox_serve:serve", name="serve", help="Answer requests over HTTP.")
+app.command("burnish.cli.sandbox_conform:conform", name="conform", help="Try all engines by the same rules.")
 _SUFFIXES = {".py": "python", ".sh": "shell", ".js": "javascript", ".c": "c", ".cpp": "cpp", ".sql": "sql"}
 
 Profile = Annotated[str, Parameter(help="Warmed packages: bare, numpy, or import names separated by commas.")]

@@ -56,6 +56,8 @@ class CodeSettings(BaseModel):
     """Memory of one test."""
     tier: int = Field(default=2, ge=1, le=3)
     """Weakest wall that is accepted: 1 seccomp and Landlock, 2 namespaces too, 3 a kernel of its own."""
+    engine: str = Field(default="native", min_length=1)
+    """What builds the wall: `native`, `bwrap`, `nsjail`, or the address of a service, `http://host:port`."""
     profile: str = Field(default="bare", min_length=1)
     """Packages warmed in the sandbox: `bare`, `numpy`, or import names with commas between them."""
     workers: int = Field(default=2, ge=1, le=256)

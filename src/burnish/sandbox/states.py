@@ -16,6 +16,7 @@ _KILLED = {
     "protocol": State.PROTOCOL_ERROR,
     "infra": State.INFRA_ERROR,
 }
+_TICKS = 0.1
 _LAST_WORDS = (
     (b"MemoryError", State.MEMORY_LIMIT),
     (b"numpy.core._exceptions._ArrayMemoryError", State.MEMORY_LIMIT),
@@ -60,8 +61,10 @@ def _signalled(ending: Ending) -> State:
     number = os.WTERMSIG(ending.status)
     if ending.out_of_memory and number == signal.SIGKILL:
         return State.MEMORY_LIMIT
+    # The kernel counts in ticks: its signal at the limit comes up to a few of them before our clock is there.
+    early = _TICKS if number == signal.SIGXCPU else 0.0
     timed = number in (signal.SIGKILL, signal.SIGXCPU)
-    return State.CPU_TIMEOUT if timed and ending.cpu_seconds >= ending.cpu_limit else State.SIGNAL
+    return State.CPU_TIMEOUT if timed and ending.cpu_seconds + early >= ending.cpu_limit else State.SIGNAL
 
 
 def _called(ending: Ending) -> State:

@@ -11,7 +11,8 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 
 from burnish.domains.settings import CodeSettings
-from burnish.sandbox import Policy, RunRequest, RunResult, Sandbox, Tier
+from burnish.sandbox import Policy, RunRequest, RunResult, Tier
+from burnish.sandbox.engines import open_engine
 from burnish.sandbox.judging.checks import Engine
 from burnish.sandbox.judging.runs import Terms
 from burnish.sandbox.records import Limits
@@ -28,7 +29,7 @@ class _Apart:
     """Runs requests in threads of its own, so that whoever waits may be interrupted at any instant."""
 
     def __init__(self, policy: Policy):
-        self.sandbox = Sandbox(policy)
+        self.sandbox = open_engine(policy)
         self.threads = ThreadPoolExecutor(policy.workers, thread_name_prefix="sandbox")
 
     def run(self, request: RunRequest) -> RunResult:
@@ -46,7 +47,8 @@ def policy_of(settings: CodeSettings) -> Policy:
     packages = tuple(filter(None, (name.strip() for name in settings.profile.split(","))))
     named = settings.profile.strip() in ("bare", "numpy")
     profile = settings.profile.strip() if named else packages
-    return Policy(tier=Tier(settings.tier), profile=profile, workers=settings.workers)
+    tier = Tier(settings.tier)
+    return Policy(tier=tier, profile=profile, workers=settings.workers, engine=settings.engine)
 
 
 def terms_of(settings: CodeSettings, name: str = "") -> Terms:

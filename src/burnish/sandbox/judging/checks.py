@@ -18,6 +18,10 @@ class Engine(Protocol):
         """Run a program on its cases."""
         ...
 
+    def close(self) -> None:
+        """End what it holds."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class CallCheck:

@@ -1,0 +1,92 @@
+"""Every engine that can be had here keeps to the same rules, and gives the same answers to a judge."""
+
+import threading
+
+import pytest
+
+from burnish.sandbox import Call, Case, Limits, Policy, RunRequest, SandboxError, State, Tier
+from burnish.sandbox.engines import ENGINES, open_engine
+from burnish.sandbox.engines.conformance import TRIALS, conformance
+from burnish.sandbox.judging.asserts import read_asserts
+from burnish.sandbox.judging.judge import judge
+from burnish.sandbox.serve.server import close_server, open_server
+
+
+@pytest.fixture(scope="module")
+def service():
+    server = open_server(port=0)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield server.url
+    close_server(server)
+
+
+@pytest.fixture(params=[*ENGINES, "service"])
+def engine(request, service):
+    name = service if request.param == "service" else request.param
+    engine = open_engine(Policy(engine=name))
+    yield engine
+    engine.close()
+
+
+def test_every_trial_holds(engine):
+    assert [(f.name, f.seen) for f in conformance(engine) if not f.held] == []
+
+
+def test_a_judge_does_not_notice_the_engine(engine):
+    suite = read_asserts(["assert f(2) == 4", "assert len(str(f(30))) == 3"])
+    assert judge(engine, "def f(x): return x * x", suite).all_passed
+    found = judge(engine, "import sys\nsys.exit(0)", suite)
+    assert not found.fault
+    assert (found.passed, found.outcomes[0].state) == (0, State.EXITED_EARLY)
+
+
+def test_results_carry_the_tier(engine):
+    assert engine.run(RunRequest("pass")).tier is Tier.T2
+
+
+def test_files_and_seeds_arrive(engine):
+    request = RunRequest("import random\nprint(open('a').read(), random.random())", files={"a": b"x"}, seed=3)
+    first, second = engine.run(request).cases[0], engine.run(request).cases[0]
+    assert first.state is State.OK, first.stderr
+    assert first.stdout.startswith(b"x ")
+    assert first.stdout == second.stdout
+
+
+def test_a_run_stops_at_the_first_failure_when_asked(engine):
+    cases = tuple(Case(call=Call("f", (n,))) for n in range(4))
+    request = RunRequest("def f(n): return 1 // (1 - n)", cases=cases, stop_at_first_failure=True)
+    assert [case.state for case in engine.run(request).cases] == [State.OK, State.RUNTIME_ERROR]
+
+
+def test_what_cannot_be_opened_says_why():
+    with pytest.raises(SandboxError, match=r"unknown Policy\.engine"):
+        open_engine(Policy(engine="bubble"))
+    with pytest.raises(SandboxError, match=r"cannot keep Policy\.tier"):
+        open_engine(Policy(engine="bwrap", tier=Tier.T3))
+    with pytest.raises(SandboxError, match="is no address"):
+        open_engine(Policy(engine="http://"))
+
+
+def test_a_service_that_is_gone_is_our_fault():
+    engine = open_engine(Policy(engine="http://127.0.0.1:9"))
+    result = engine.run(RunRequest("pass", limits=Limits(wall_seconds=1.0)))
+    assert result.state is State.INFRA_ERROR
+    assert "127.0.0.1:9" in result.detail
+    assert judge(engine, "def f(): return 1", read_asserts(["assert f() == 1"])).fault
+
+
+def test_a_builder_that_cannot_start_is_our_fault(monkeypatch):
+    from burnish.sandbox.engines import open as opening
+
+    monkeypatch.setitem(
+        opening.BUILDERS,
+        "bwrap",
+        opening.Builder(lambda *_: ["/bin/false"], Tier.T2, lambda: "/bin/false", ""),
+    )
+    result = open_engine(Policy(engine="bwrap")).run(RunRequest("pass"))
+    assert result.state is State.INFRA_ERROR
+    assert "before the program started" in result.detail
+
+
+def test_trials_have_names_of_their_own():
+    assert len({trial.name for trial in TRIALS}) == len(TRIALS) > 20
