@@ -41,7 +41,7 @@ def test_every_reference_solution_of_mbpp_passes(engine):
 
 @pytest.mark.parametrize("kind", CHEATS)
 def test_no_cheat_passes_a_check_of_mbpp(engine, kind):
-    for row in mbpp()[::14]:
+    for row in mbpp()[::20]:
         suite = suite_of(row)
         if any(check.truth or check.expected in (None, 0) for check in suite.calls):
             continue
@@ -207,3 +207,20 @@ def test_what_is_no_answer_is_wrong(forged):
     assert (outcome.right, outcome.state) == (False, State.PROTOCOL_ERROR)
     tests = read_asserts(["assert len(f()) == 1"])
     assert not judge(Forger(), "", tests).all_passed
+
+
+def test_what_is_not_run_has_not_passed_and_says_why():
+    engine = Scripted(State.OK, State.RUNTIME_ERROR)
+    found = judge(engine, "", CALLS, Terms(until_failure=True))
+    assert [outcome.right for outcome in found.outcomes] == [True] + [False] * 39
+    assert {outcome.state for outcome in found.outcomes[1:]} == {State.RUNTIME_ERROR}
+    empty = Suite(programs=tuple(ProgramCheck(str(n), b"", b"") for n in range(40)))
+    slow = judge(Scripted(*[State.CPU_TIMEOUT, State.OK] * 20), "", empty)
+    assert slow.passed == 2
+    assert slow.outcomes[-1].state is State.CPU_TIMEOUT
+
+
+def test_tests_are_not_run_when_calls_have_failed_already(engine):
+    suite = read_asserts(["assert f(1) == 2", "assert len(str(f(1))) == 1"])
+    assert len(judge(engine, "def f(x): return x", suite, Terms(until_failure=True)).outcomes) == 1
+    assert len(judge(engine, "def f(x): return x", suite).outcomes) == 2

@@ -107,9 +107,7 @@ def test_a_pytest_module_judges_classes_exceptions_and_changes_in_place(engine):
     ("change", "failing"),
     [
         (("numbers.sort()", "return sorted(numbers)"), {"test_in_place"}),
-        (("self.items.pop()", "self.items.pop(0)"), {"test_order"}),
         (('Full("no room")', 'KeyError("no room")'), {"test_full"}),
-        (("return iter(self.items)", "return iter([])"), {"test_views"}),
         (("stack.items + other.items", "other.items + [9]"), {"test_objects_as_arguments"}),
     ],
 )

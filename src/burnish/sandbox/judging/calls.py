@@ -22,8 +22,8 @@ def judge_calls(
     return [_call_outcome(check, case) for check, case in zip(checks, runs.cases, strict=True)], runs
 
 
-def _call_outcome(check: CallCheck, case: CaseResult | None) -> Outcome:
-    if case is None or case.state is not State.OK:
+def _call_outcome(check: CallCheck, case: CaseResult) -> Outcome:
+    if case.state is not State.OK:
         return ended_badly(check.name, case, public=check.public)
     kind, answer = read_answer(case.value)
     outcome = Outcome(check.name, False, cpu_seconds=case.cpu_seconds, public=check.public)

@@ -38,7 +38,8 @@ def judge(engine: Engine, code: str, suite: Suite, terms: Terms | None = None) -
     ]
     try:
         for size, part in parts:
-            if size:
+            done = terms.until_failure and not all(outcome.right for outcome in outcomes)
+            if size and not done:
                 found, runs = part()
                 outcomes += found
                 tiers.append(runs.tier)

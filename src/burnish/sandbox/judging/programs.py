@@ -22,8 +22,8 @@ def judge_programs(
     ], runs
 
 
-def _program_outcome(engine: Engine, check: ProgramCheck, case: CaseResult | None, terms: Terms) -> Outcome:
-    if case is None or case.state is not State.OK:
+def _program_outcome(engine: Engine, check: ProgramCheck, case: CaseResult, terms: Terms) -> Outcome:
+    if case.state is not State.OK:
         return ended_badly(check.name, case, public=check.public)
     if check.checker:
         right = _checked(engine, check, case.stdout, terms)
@@ -38,4 +38,4 @@ def _checked(engine: Engine, check: ProgramCheck, output: bytes, terms: Terms) -
     texts = tuple(part.decode("utf-8", "replace") for part in (check.stdin, output, check.expected))
     request = terms.request(check.checker, [Case(call=Call("check", texts))], Limits())
     case = run_cases(engine, request).cases[0]
-    return case is not None and case.state is State.OK and case.value is True
+    return case.state is State.OK and case.value is True

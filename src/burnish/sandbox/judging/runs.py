@@ -19,7 +19,7 @@ TRIES = 2
 """How often a run is tried that ended in `infra_error`."""
 
 
-_NOT_RUN = "not run after several cases that used up their limits"
+_NOT_RUN = b"not run, because of how cases before it ended"
 
 
 class Fault(Exception):
@@ -46,9 +46,9 @@ class Terms:
 
 @dataclass(frozen=True, slots=True)
 class Runs:
-    """What the cases of a program gave; None for those not run after too many slow ones."""
+    """What the cases of a program gave; those that were not run have the state that ended the run."""
 
-    cases: tuple[CaseResult | None, ...]
+    cases: tuple[CaseResult, ...]
     tier: Tier = Tier.NONE
     digest: str = ""
 
@@ -61,7 +61,7 @@ def run_cases(
     Args:
         engine: what runs programs.
         request: the program with its cases.
-        until_failure: leave out what follows the first case that did not end well.
+        until_failure: do not run what follows the first case that did not end well.
         trusted: the program is ours, so all cases are run at once.
 
     Raises:
@@ -77,8 +77,14 @@ def run_cases(
         tiers.append(tier)
         if len(cases) < len(chunk) or sum(case.state in SLOW for case in found) >= STRIKES:
             break
-    missing = len(request.cases) - len(found)
-    return Runs((*found, *[None] * missing), min(tiers, default=Tier.NONE), digest)
+    found += [_not_run(found)] * (len(request.cases) - len(found))
+    return Runs(tuple(found), min(tiers, default=Tier.NONE), digest)
+
+
+def _not_run(before: Sequence[CaseResult]) -> CaseResult:
+    """A case left out, with the last state that was not ok."""
+    states = (case.state for case in reversed(before) if case.state is not State.OK)
+    return CaseResult(next(states, State.WALL_TIMEOUT), stderr=_NOT_RUN)
 
 
 def _chunks(cases: Sequence[Case]) -> Iterator[Sequence[Case]]:
@@ -97,9 +103,7 @@ def _surely(engine: Engine, request: RunRequest) -> tuple[tuple[CaseResult, ...]
     raise Fault(f"the sandbox failed {TRIES} times: {detail or 'no reason given'}")
 
 
-def ended_badly(name: str, case: CaseResult | None, *, public: bool = False) -> Outcome:
+def ended_badly(name: str, case: CaseResult, *, public: bool = False) -> Outcome:
     """The outcome of a case without an answer."""
-    if case is None:
-        return Outcome(name, False, State.WALL_TIMEOUT, _NOT_RUN, public=public)
     last = case.stderr.decode("utf-8", "replace").strip().rpartition("\n")[2]
     return Outcome(name, False, case.state, last[:SHOWN] or str(case.state), case.cpu_seconds, public)

@@ -80,10 +80,10 @@ def _ask_tester(
     return [test for test in tests if test.outcome is None]
 
 
-def _take_report(test: _Open, case: CaseResult | None, program: TestProgram) -> None:
+def _take_report(test: _Open, case: CaseResult, program: TestProgram) -> None:
     name, public = program.label(test.number), test.number in program.public
-    if case is None or case.state is not State.OK:
-        state = f"the test did not end: {case.state if case else 'not run'}"
+    if case.state is not State.OK:
+        state = f"the test did not end: {case.state}"
         test.outcome = Outcome(name, False, State.OK, state, test.cpu_seconds, public)
         return
     match case.value:
@@ -104,8 +104,8 @@ def _ask_candidate(
     cases = [Case(call=Call("burnish_answer", ([*(s for s, _ in t.answers), t.step],))) for t in tests]
     runs = run_cases(engine, terms.request(candidate, cases))
     for test, case in zip(tests, runs.cases, strict=True):
-        test.cpu_seconds += case.cpu_seconds if case else 0.0
-        if case is None or case.state is not State.OK:
+        test.cpu_seconds += case.cpu_seconds
+        if case.state is not State.OK:
             test.outcome = ended_badly(program.label(test.number), case, public=test.number in program.public)
             continue
         kind, answer = read_answer(case.value)
