@@ -53,6 +53,11 @@ def test_mbpp_shows_as_many_tests_as_asked():
     assert "these tests" in read_code("mbpp", MBPP, "here", 2).question
 
 
+def test_a_reference_ends_where_its_code_does():
+    row = {**MBPP, "code": "def add(a, b):\r\n    return a + b; \r\n"}
+    assert read_code("mbpp", row, "here").gold == "def add(a, b):\n    return a + b"
+
+
 def test_humaneval_begins_a_function():
     example = read_code("humaneval", HUMANEVAL, "here")
     assert (example.stub, example.entry_point) == (HUMANEVAL["prompt"], "add")

@@ -59,9 +59,14 @@ def _mbpp(row: Row, where: str, show_tests: int) -> CodeExample:
         prompt=_text(row, ("prompt", "text"), where),
         suite=read_asserts(tests, setup, show_tests),
         shown=tuple(tests[:show_tests]),
-        gold=_text(row, ("code",), where, default=None),
+        gold=_tidied(_text(row, ("code",), where, default=None)),
         row=row,
     )
+
+
+def _tidied(code: str | None) -> str | None:
+    """A reference with plain line ends and no semicolon at its end: behind one, anything could follow."""
+    return None if code is None else code.replace("\r\n", "\n").rstrip().rstrip(";").rstrip()
 
 
 def _humaneval(row: Row, where: str, _show_tests: int) -> CodeExample:
