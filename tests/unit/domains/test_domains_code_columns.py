@@ -58,6 +58,11 @@ def test_a_reference_ends_where_its_code_does():
     assert read_code("mbpp", row, "here").gold == "def add(a, b):\n    return a + b"
 
 
+def test_a_reference_may_define_what_python_has_too():
+    row = {**MBPP, "code": "def sum(a, b): return a + b", "test_list": ["assert sum(1, 2) == 3"]}
+    assert [check.call.function for check in read_code("mbpp", row, "here").suite.calls] == ["sum"]
+
+
 def test_humaneval_begins_a_function():
     example = read_code("humaneval", HUMANEVAL, "here")
     assert (example.stub, example.entry_point) == (HUMANEVAL["prompt"], "add")

@@ -61,6 +61,19 @@ def test_modules_of_the_library_are_never_the_candidates():
     assert suite.tests.names == {"f": "call", "g": "call", "CONSTANT": "value"}
 
 
+def test_names_that_python_has_too_may_be_the_candidates():
+    statements = ["assert sum(1, 2) == 3", "assert len(str(sum(9, 9))) == 2"]
+    assert read_asserts(statements).calls == ()
+    suite = read_asserts(statements, own=frozenset({"sum"}))
+    assert suite.calls[0].call.function == "sum"
+    assert suite.tests is not None
+    assert suite.tests.names == {"sum": "call"}
+    called = read_asserts(["assert set(calendar(1)) == {1}", "assert set(f(1)) == {copy.copy(1)}"]).tests
+    assert called is not None
+    assert called.names == {"calendar": "call", "f": "call"}
+    assert called.modules == ("copy",)
+
+
 def test_names_and_public_checks_keep_their_numbers():
     suite = read_asserts(["assert set(f(1)) == {1}", "assert f(2) == 2", "assert len(f(3)) == 3"], public=1)
     assert suite.tests is not None

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import ast
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -27,6 +28,7 @@ from burnish.sandbox.judging.values import CLOSE
 from burnish.sandbox.records import Call, SandboxError
 
 DIFFICULTIES = {"introductory": 0, "interview": 1, "competition": 2, "easy": 0, "medium": 1, "hard": 2}
+_DEFINES = re.compile(r"^(?:def|class)[ ]+(\w+)", re.MULTILINE)
 _PROGRAM = "Write a Python program that reads from standard input and prints to standard output."
 _FUNCTION = "Write Python code that contains:"
 
@@ -55,11 +57,13 @@ def _mbpp(row: Row, where: str, show_tests: int) -> CodeExample:
     tests = _texts(row, ("test_list",), where)
     imports = _first(row, ("test_imports", "test_setup_code"), where, default="")
     setup = imports if isinstance(imports, str) else "\n".join(map(str, imports))
+    gold = _tidied(_text(row, ("code",), where, default=None))
+    defined = frozenset(_DEFINES.findall(gold or ""))
     return CodeExample(
         prompt=_text(row, ("prompt", "text"), where),
-        suite=read_asserts(tests, setup, show_tests),
+        suite=read_asserts(tests, setup, show_tests, defined),
         shown=tuple(tests[:show_tests]),
-        gold=_tidied(_text(row, ("code",), where, default=None)),
+        gold=gold,
         row=row,
     )
 

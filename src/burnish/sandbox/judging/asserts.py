@@ -27,13 +27,16 @@ class _NotPlain(ValueError):
     """An expression that is not a literal."""
 
 
-def read_asserts(statements: Sequence[str], setup: str = "", public: int = 0) -> Suite:
+def read_asserts(
+    statements: Sequence[str], setup: str = "", public: int = 0, own: frozenset[str] = frozenset()
+) -> Suite:
     """The checks of assert statements.
 
     Args:
         statements: one or more statements each.
         setup: imports and helpers that the statements need; never from the candidate.
         public: how many of the first statements the prompt shows.
+        own: names that belong to the candidate although Python has them too, such as a function `sum`.
 
     Raises:
         SandboxError: a statement, or the setup, is not Python; or there is none.
@@ -41,7 +44,7 @@ def read_asserts(statements: Sequence[str], setup: str = "", public: int = 0) ->
     if not statements:
         raise SandboxError("there are no tests", expected="at least one assert statement")
     parsed = [_parsed(text, f"test {number}") for number, text in enumerate(statements, start=1)]
-    bound = _bound(_parsed(setup, "the setup of the tests"))
+    bound = _bound(_parsed(setup, "the setup of the tests")) | (_BUILTINS - own)
     calls: list[CallCheck] = []
     rest: list[int] = []
     for number, tree in enumerate(parsed):
@@ -130,7 +133,7 @@ def _simple_check(check: ast.FunctionDef, entry_point: str) -> list[CallCheck]:
     for statement in check.body:
         if _says_nothing(statement):
             continue
-        one = _simple([statement], f"assert {len(found) + 1}", frozenset(), public=False)
+        one = _simple([statement], f"assert {len(found) + 1}", _BUILTINS, public=False)
         if one is None or one.call.function != candidate:
             return []
         call = Call(entry_point, one.call.args, one.call.kwargs)
@@ -167,7 +170,7 @@ def _call(node: ast.expr, bound: frozenset[str]) -> Call:
     if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
         raise _NotPlain
     name = node.func.id
-    if name in _BUILTINS or name in bound or any(keyword.arg is None for keyword in node.keywords):
+    if name in bound or any(keyword.arg is None for keyword in node.keywords):
         raise _NotPlain
     args = tuple(_plain(arg) for arg in node.args)
     return Call(name, args, {str(keyword.arg): _plain(keyword.value) for keyword in node.keywords})
@@ -212,7 +215,7 @@ def _bindings(tree: ast.AST) -> Iterator[str]:
 def _free(trees: Iterable[ast.AST], bound: frozenset[str]) -> Iterator[tuple[str, Use]]:
     """Names that code uses and does not define, with each use."""
     for tree in trees:
-        own = bound | _bound(tree) | _BUILTINS
+        own = bound | _bound(tree)
         called = {id(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
         for node in ast.walk(tree):
             if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id not in own:
@@ -220,22 +223,22 @@ def _free(trees: Iterable[ast.AST], bound: frozenset[str]) -> Iterator[tuple[str
 
 
 def _names(trees: Sequence[ast.AST], bound: frozenset[str]) -> dict[str, Use]:
-    """What belongs to the candidate: free names that are no module of the library."""
+    """What belongs to the candidate: free names, unless one is a module of the library and not called."""
     names: dict[str, Use] = {}
     for name, use in _free(trees, bound):
-        if name not in sys.stdlib_module_names:
-            names[name] = "value" if "value" in (use, names.get(name)) else "call"
-    return names
+        names[name] = "value" if "value" in (use, names.get(name)) else "call"
+    return {name: use for name, use in names.items() if use == "call" or name not in sys.stdlib_module_names}
 
 
 def _modules(trees: Sequence[ast.AST], bound: frozenset[str]) -> tuple[str, ...]:
     """Modules of the library used without an import; the candidate's word for them is not taken."""
-    return tuple(sorted({name for name, _ in _free(trees, bound)} & sys.stdlib_module_names))
+    used = {name for name, use in _free(trees, bound) if use == "value"}
+    return tuple(sorted(used & sys.stdlib_module_names))
 
 
 def _imported(tree: ast.Module, module: str) -> Iterator[tuple[str, Use]]:
     """What a test module takes from the candidate, and whether it is only ever called or passed on."""
-    local = _names([ast.Module([n for n in tree.body if not _imports(n, module)], [])], frozenset())
+    local = _names([ast.Module([n for n in tree.body if not _imports(n, module)], [])], _BUILTINS)
     aliases: set[str] = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and node.module == module:
