@@ -90,3 +90,19 @@ def test_a_builder_that_cannot_start_is_our_fault(monkeypatch):
 
 def test_trials_have_names_of_their_own():
     assert len({trial.name for trial in TRIALS}) == len(TRIALS) > 20
+
+
+def test_the_command_prints_what_holds_on_each_engine(monkeypatch, capsys):
+    from burnish.cli.entry import main
+    from burnish.sandbox.engines import conformance as trials
+
+    findings = [trials.Finding("a first trial", True), trials.Finding("another", False, "state ok")]
+    monkeypatch.setattr(trials, "conformance", lambda _: findings)
+    assert main(["sandbox", "conform", "native", "bwrap"]) == 1
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].split() == ["native", "bwrap"]
+    assert lines[1].split() == ["a", "first", "trial", "ok", "ok"]
+    assert lines[2].split() == ["another", "FAIL", "FAIL"]
+    assert lines[3] == "native, another: state ok"
+    assert main(["sandbox", "conform", "bubble"]) == 2
+    assert "unknown Policy.engine" in capsys.readouterr().err
