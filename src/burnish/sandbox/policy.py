@@ -57,6 +57,12 @@ def _check_policy(policy: Policy) -> None:
         _within(f"Policy.{name}", getattr(policy, name), low, high, whole=True)
     _within("Policy.cache_entries", policy.cache_entries, 0, 1 << 30, whole=True)
     _within("Policy.audit_fraction", policy.audit_fraction, 0, 1)
+    if policy.engine != "native":
+        raise SandboxError(
+            "Sandbox is the native engine",
+            got=f"Policy.engine {policy.engine!r:.80}",
+            next_step="open others with burnish.sandbox.engines.open_engine(policy)",
+        )
     profile = policy.profile
     if isinstance(profile, str) and profile not in ("bare", "numpy"):
         hint = suggestion(profile, ("bare", "numpy"))

@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from burnish.sandbox import Call, Case, Limits, Policy, RunRequest, SandboxError, State, Tier
+from burnish.sandbox import Call, Case, Limits, Policy, RunRequest, Sandbox, SandboxError, State, Tier
 from burnish.sandbox.engines import ENGINES, open_engine
 from burnish.sandbox.engines.conformance import TRIALS, conformance
 from burnish.sandbox.judging.asserts import read_asserts
@@ -65,6 +65,11 @@ def test_what_cannot_be_opened_says_why():
         open_engine(Policy(engine="bwrap", tier=Tier.T3))
     with pytest.raises(SandboxError, match="is no address"):
         open_engine(Policy(engine="http://"))
+
+
+def test_the_native_engine_does_not_pass_for_another():
+    with pytest.raises(SandboxError, match="is the native engine"):
+        Sandbox(Policy(engine="bwrap"))
 
 
 def test_a_service_that_is_gone_is_our_fault():
