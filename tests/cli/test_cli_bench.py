@@ -23,7 +23,7 @@ def test_update_compares_every_way_in_a_process_of_its_own(cli):
     )  # fmt: skip
     assert done.code == 0, done.err
     found = json.loads(done.out)
-    assert set(found["cases"][0]["ways"]) == {"ours", "separate", "full_logits"}
+    assert set(found["cases"][0]["ways"]) == {"ours", "recomputed", "separate", "full_logits"}
     assert all(way["peak_bytes"] > 0 for way in found["cases"][0]["ways"].values())
     assert found["gradients"]["relative"] < 1e-5
 

@@ -17,12 +17,14 @@ from typing import Any
 from burnish.errors import BurnishError, TrainingError
 
 _MARK = "burnish-result:"
+_REFUSED = "burnish-refused:"
 
 
 def run_child(task: str, settings: Mapping[str, Any]) -> dict[str, Any]:
     """Run `burnish.bench.tasks.TASKS[task]` in a new interpreter and wait for what it returns.
 
     Raises:
+        BurnishError: it was refused, for the reason it gives.
         TrainingError: it ended without a result; the end of what it said is shown.
     """
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
@@ -33,6 +35,9 @@ def run_child(task: str, settings: Mapping[str, Any]) -> dict[str, Any]:
     for line in done.stdout.splitlines():
         if line.startswith(_MARK):
             return json.loads(line.removeprefix(_MARK))
+        if line.startswith(_REFUSED):
+            what, rest = json.loads(line.removeprefix(_REFUSED))
+            raise BurnishError(what, **rest)
     raise TrainingError(
         f"the measurement {task!r} ended without a result",
         got=f"exit code {done.returncode}; {' / '.join(done.stderr.strip().splitlines()[-3:])}",
@@ -76,10 +81,16 @@ def main() -> int:
     try:
         result = TASKS[wanted["task"]](**wanted["settings"])
     except BurnishError as error:
-        sys.stderr.write(error.render() + "\n")
+        sys.stdout.write(f"\n{_REFUSED}{json.dumps(_parts(error))}\n")
         return error.exit_code
     sys.stdout.write(f"\n{_MARK}{json.dumps(result)}\n")
     return 0
+
+
+def _parts(error: BurnishError) -> tuple[str, dict[str, str | None]]:
+    told = {"got": error.got, "expected": error.expected}
+    parts = {name: None if value is None else str(value) for name, value in told.items()}
+    return error.what, {**parts, "next_step": error.next_step}
 
 
 if __name__ == "__main__":
