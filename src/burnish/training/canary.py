@@ -21,8 +21,8 @@ TOLERANCE = {torch.float32: 1e-4, torch.bfloat16: 0.1}
 """Largest difference of a log-prob between two ways to compute it from the same weights, by type."""
 _TEXT = "1 + 1 = 2, 2 + 2 = 4, 3 + 3 = 6, 4 + 4 = 8, 5 + 5 = 10, 6 + 6 = 12"
 _LENGTH, _SCORED = 16, 4
-"""Tokens of the probe, and how many of them are scored: a forward pass of a few rows on each side, of a length
-that engines need not pad, so that both sides round alike."""
+"""Tokens of the probe, and how many of them are scored: a forward pass of a few rows on each side, of a
+length that engines need not pad, so that both sides round alike."""
 _KEPT = 16
 """Versions whose expectations are remembered; above the largest staleness."""
 
