@@ -68,11 +68,6 @@ def open_run(recipe: Recipe, run_dir: Path) -> RunDir:
         RunError: there is no such run, it is finished, or the recipe differs in a key that may not change.
     """
     folder = RunDir.open(run_dir)
-    if folder.read_status().state == "finished":
-        raise RunError(
-            f"the run {str(run_dir)!r} is finished; there is nothing to resume",
-            next_step=f"burnish report {run_dir}, or start a new run with another --run-dir",
-        )
     forbidden = {k: v for k, v in _changed(folder, recipe).items() if k not in MAY_CHANGE}
     if forbidden:
         raise RunError(
@@ -80,6 +75,11 @@ def open_run(recipe: Recipe, run_dir: Path) -> RunDir:
             got=_told(forbidden),
             expected=f"the recipe the run was started with; only {', '.join(MAY_CHANGE)} may change",
             next_step=f"burnish train --resume {run_dir} (without a recipe), or start a new run",
+        )
+    if folder.read_status().state == "finished":
+        raise RunError(
+            f"the run {str(run_dir)!r} is finished; there is nothing to resume",
+            next_step=f"burnish report {run_dir}, or start a new run with another --run-dir",
         )
     return folder
 
