@@ -14,6 +14,7 @@ from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
+from burnish.sandbox.languages import LANGUAGES, identity
 from burnish.sandbox.policy import coded_cases
 from burnish.sandbox.records import Limits, RunRequest, RunResult, State
 
@@ -80,6 +81,7 @@ class Cache:
                 return flying
             self.stats.misses += 1
             future: Future[RunResult] = Future()
+            future.set_running_or_notify_cancel()
             self._flying[key] = future
         try:
             submit(request).add_done_callback(lambda done: self._land(key, future, done))
@@ -122,4 +124,5 @@ def _same(one: RunResult, other: RunResult) -> bool:
 
 @lru_cache(maxsize=256)
 def _settings(language: str, limits: Limits) -> bytes:
-    return f"{language} {limits!r}".encode()
+    tools = identity(language) if language in LANGUAGES else ""
+    return f"{language} {tools} {limits!r}".encode()

@@ -39,16 +39,35 @@ class Case:
     killed: str = ""
 
 
-def run_cases(job: child.Job, body: Body, stdin_of: Callable[[int], bytes]) -> None:
-    """Run the job's cases one after another and report each; stops early when the job says so."""
+def run_cases(
+    job: child.Job,
+    body: Body,
+    stdin_of: Callable[[int], bytes],
+    furnish: Callable[[], None] | None = None,
+) -> None:
+    """Run the job's cases one after another and report each; stops early when the job says so.
+
+    Args:
+        job: the program with its cases.
+        body: what a case does in its fork.
+        stdin_of: the text of a case.
+        furnish: puts the job's files into the empty scratch, between two cases.
+    """
     for number in range(job.first, len(job.cases)):
-        case = _start(job, body, number, stdin_of(number))
-        status, cpu, peak = _watch(case, job.limits)
-        good = _report(case, job.mode, number, status, cpu, peak)
-        if job.stop and not good:
+        if not run_case(job, body, number, stdin_of(number)) and job.stop:
             break
-        _clean()
-        child.write_files(job.files)
+        empty_scratch()
+        if furnish:
+            furnish()
+        else:
+            child.write_files(job.files)
+
+
+def run_case(job: child.Job, body: Body, number: int, stdin: bytes) -> bool:
+    """Run one case in a fork and report it; whether it went well as far as this side can tell."""
+    case = _start(job, body, number, stdin)
+    status, cpu, peak = _watch(case, job.limits)
+    return _report(case, job.mode, number, status, cpu, peak)
 
 
 def _start(job: child.Job, body: Body, number: int, stdin: bytes) -> Case:
@@ -189,7 +208,7 @@ def _report(case: Case, mode: str, number: int, status: int, cpu: float, peak: i
     return not killed and (b'"kind":"value"' in answer[:64] if mode == "call" else status == 0)
 
 
-def _clean() -> None:
+def empty_scratch() -> None:
     """Empty the scratch, so that one case leaves nothing for the next."""
     with os.scandir(".") as entries:
         for entry in list(entries):

@@ -147,7 +147,8 @@ def apply_limits(doors: Doors, job: Job, *, extra_tasks: int = 0) -> None:
         resource.RLIMIT_RTPRIO: 0,
         resource.RLIMIT_NICE: 0,
     }
-    if limits["memory_bytes"] and job.language != "javascript":
+    if job.language == "python":
+        # A tool's process gets bounds of its own when it is started; until then nothing of the program runs.
         bounds[resource.RLIMIT_AS] = memory
     if doors.namespaces:
         bounds[resource.RLIMIT_NPROC] = 1 + (limits["processes"] or THREADS) + extra_tasks

@@ -11,7 +11,6 @@ import os
 import time
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 _SLACK = 8 << 20
 """Bytes for what the copy of the interpreter itself writes to."""
@@ -34,14 +33,14 @@ class Groups:
                 break
         self._free = list(range(slots)) if self.usable else []
 
-    def take(self, pid: int, limits: dict[str, Any]) -> int:
-        """Put a process into a free slot with these limits; -1 when it needs none or there is none."""
-        if not self._free or not limits["processes"]:
+    def take(self, pid: int, memory_bytes: int) -> int:
+        """Put a process into a free slot; -1 when it needs none (0 bytes) or there is none."""
+        if not self._free or not memory_bytes:
             return -1
         slot = self._free.pop()
         try:
             memory = self._homes["memory"] / str(slot)
-            size = str(limits["memory_bytes"] + _SLACK)
+            size = str(memory_bytes + _SLACK)
             _write(memory / ("memory.limit_in_bytes" if self.version == 1 else "memory.max"), size)
             for home in set(self._homes.values()):
                 _write(home / str(slot) / "cgroup.procs", str(pid))

@@ -5,9 +5,11 @@ from __future__ import annotations
 import itertools
 import json
 import os
+import signal
 import socket
 import subprocess
 import sys
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -51,7 +53,14 @@ class Jail:
     deadline: float = 0.0
     next_cpu: float = 0.0
     unsent: memoryview = field(default_factory=lambda: memoryview(b""))
-    ended: dict[str, Any] | None = None
+    cpu_allowed: float = 0.0
+    """CPU seconds of the case or piece that is running."""
+    case_base: float = 0.0
+    """CPU seconds of all its processes when the case began."""
+    case_extra: float = 0.0
+    """Seconds for what comes before the first case, such as compiling."""
+    session_base: float = 0.0
+    lifetime_end: float = 0.0
     task: Any = None
     task_first: int = 0
     """Cases that were answered before this jail took the task over."""
@@ -65,6 +74,15 @@ class Jail:
     """CPU seconds that earlier runs used in its cgroup."""
     group: int = -1
     """Slot of its cgroup, -1 without one."""
+
+    def kill(self, why: str) -> None:
+        """End it; process 1 of its namespace takes all others with it."""
+        self.killed = self.killed or why
+        with suppress(ProcessLookupError, OSError):
+            if self.pidfd >= 0:
+                signal.pidfd_send_signal(self.pidfd, signal.SIGKILL)
+            else:
+                self.control.shutdown(socket.SHUT_RDWR)
 
     def close(self) -> None:
         """Let go of every descriptor."""

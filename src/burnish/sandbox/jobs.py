@@ -5,7 +5,8 @@ from __future__ import annotations
 import fcntl
 import os
 
-from burnish.sandbox import cases, child, program, seccomp, session
+from burnish.sandbox import cases, child, program, seccomp, session, tools
+from burnish.sandbox.languages import COMPILE_PROCESSES, LANGUAGES
 
 STARTED = b"S"
 """Sent once, after the last door is locked: what goes wrong before it is ours, after it the program's."""
@@ -14,6 +15,8 @@ STARTED = b"S"
 def run(doors: child.Doors, job: child.Job) -> int:
     """Do the job; returns the exit code of this process."""
     child.reset_signals()
+    if job.language != "python":
+        return _tool(doors, job)
     child.write_files(job.files)
     if job.mode == "session":
         return _session(doors, job)
@@ -91,3 +94,11 @@ def _many_calls(doors: child.Doors, job: child.Job) -> int:
 def _session(doors: child.Doors, job: child.Job) -> int:
     _lock(doors, job, forks=job.limits["processes"] > 0)
     return session.serve(job)
+
+
+def _tool(doors: child.Doors, job: child.Job) -> int:
+    language = LANGUAGES[job.language]
+    tools.find_tools(language)
+    most = max(tools.processes_of(language, job.limits), COMPILE_PROCESSES if language.compile else 0)
+    _lock(doors, job, forks=True, extra_tasks=1 + most)
+    return tools.run(job)

@@ -146,6 +146,19 @@ def _fill(old: str, new: str, layout: Layout) -> None:
     os.makedirs(new + "/etc")
     if os.path.isfile(old + "/etc/ld.so.cache"):
         shutil.copyfile(old + "/etc/ld.so.cache", new + "/etc/ld.so.cache")
+    _alternatives(old, new)
+
+
+def _alternatives(old: str, new: str) -> None:
+    """Debian's links by which `awk` or `cc` are one of several programs; the programs only."""
+    place = "/etc/alternatives"
+    names = os.listdir(old + place) if os.path.isdir(old + place) else []
+    os.makedirs(new + place)
+    for name in names:
+        link = f"{old}{place}/{name}"
+        target = os.readlink(link) if os.path.islink(link) else ""
+        if target.startswith(("/usr/bin/", "/bin/")):
+            os.symlink(target, f"{new}{place}/{name}")
 
 
 def _system(old: str) -> list[str]:

@@ -85,6 +85,8 @@ class Limits:
     """Of a returned value as it crosses the wall."""
     value_depth: int = 64
     int_digits: int = 4300
+    compile_seconds: float = 20.0
+    """CPU time of the compiler, for languages that have one; it runs once for all cases."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +103,8 @@ class Policy:
     """Requests that may wait."""
     per_caller: int = 1024
     """Requests of one caller that may wait."""
+    sessions: int = 64
+    """Sessions that may be open; each holds a process."""
     cache_entries: int = 0
     """Results kept in memory; 0 = no cache."""
     audit_fraction: float = 0.0
@@ -172,6 +176,8 @@ class RunResult:
     cached: bool = False
     detail: str = ""
     """For people: what went wrong, when something did."""
+    compilation: CaseResult | None = None
+    """How the compiler ended, for languages that have one; when it failed, every case ends as it did."""
 
     @property
     def state(self) -> State:

@@ -17,6 +17,17 @@ _KILLED = {
     "infra": State.INFRA_ERROR,
 }
 _TICKS = 0.1
+_TAIL = 4096
+_WORDS_OF_TOOLS = (
+    (b"std::bad_alloc", State.MEMORY_LIMIT),
+    (b"JavaScript heap out of memory", State.MEMORY_LIMIT),
+    (b"Array buffer allocation failed", State.MEMORY_LIMIT),
+    (b": Cannot allocate memory", State.MEMORY_LIMIT),
+    (b": cannot allocate ", State.MEMORY_LIMIT),
+    (b": out of memory", State.MEMORY_LIMIT),
+    (b"fork: Resource temporarily unavailable", State.PIDS_LIMIT),
+)
+"""What tools of other languages say near their end."""
 _LAST_WORDS = (
     (b"MemoryError", State.MEMORY_LIMIT),
     (b"numpy.core._exceptions._ArrayMemoryError", State.MEMORY_LIMIT),
@@ -64,7 +75,9 @@ def _signalled(ending: Ending) -> State:
     # The kernel counts in ticks: its signal at the limit comes up to a few of them before our clock is there.
     early = _TICKS if number == signal.SIGXCPU else 0.0
     timed = number in (signal.SIGKILL, signal.SIGXCPU)
-    return State.CPU_TIMEOUT if timed and ending.cpu_seconds + early >= ending.cpu_limit else State.SIGNAL
+    if timed and ending.cpu_seconds + early >= ending.cpu_limit:
+        return State.CPU_TIMEOUT
+    return _by_words_of_tools(ending, State.SIGNAL)
 
 
 def _called(ending: Ending) -> State:
@@ -79,4 +92,10 @@ def _failed(ending: Ending) -> State:
     if ending.out_of_memory:
         return State.MEMORY_LIMIT
     last = ending.stderr.rstrip().rsplit(b"\n", 1)[-1]
-    return next((state for words, state in _LAST_WORDS if last.startswith(words)), State.RUNTIME_ERROR)
+    found = next((state for words, state in _LAST_WORDS if last.startswith(words)), None)
+    return found or _by_words_of_tools(ending, State.RUNTIME_ERROR)
+
+
+def _by_words_of_tools(ending: Ending, otherwise: State) -> State:
+    tail = ending.stderr[-_TAIL:]
+    return next((state for words, state in _WORDS_OF_TOOLS if words in tail), otherwise)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import time
 from dataclasses import dataclass, field
@@ -13,6 +14,8 @@ from burnish.sandbox.records import State
 from burnish.sandbox.states import Ending, classify
 
 STARTED = b"S"
+COMPILING = -1
+"""Number of the case under which a jail reports how the compiler ended."""
 _SLACK = 1 << 16
 
 
@@ -30,6 +33,12 @@ class Task:
     """The frame for the jail, passed on unread."""
     whole: bool
     """Cases run in forks of a jail that reports each, even when there is only one."""
+    group_bytes: int = 0
+    """Memory of all its processes together, for a control group; 0 when it needs none."""
+    prelude_seconds: float = 0.0
+    """What may come before the first case, such as compiling."""
+    compilation: tuple[dict[str, Any], bytes] | None = None
+    """How the compiler ended, as a case."""
     results: list[tuple[dict[str, Any], bytes]] = field(default_factory=list)
     attempts: int = 0
     detail: str = ""
@@ -52,15 +61,42 @@ class Task:
 
     def add(self, state: State, outputs: tuple[bytes, bytes, bytes], **facts: Any) -> None:
         """Record the next case's result."""
-        lengths, blob = wire.join(outputs)
-        self.results.append(({"state": state, "lens": lengths, **facts}, blob))
+        self.results.append(_record(state, outputs, **facts))
 
     def reply(self, tier: int) -> bytes:
         """The frame for the client."""
-        heads = [head for head, _ in self.results]
-        sizes, blob = wire.join(part for _, part in self.results)
+        parts = [*self.results, *([self.compilation] if self.compilation else [])]
+        heads = [head for head, _ in parts]
+        sizes, blob = wire.join(part for _, part in parts)
         header = {"id": self.number, "cases": heads, "sizes": sizes, "tier": tier, "detail": self.detail}
-        return wire.pack(header, blob)
+        return wire.pack(header | {"compiled": self.compilation is not None}, blob)
+
+
+def read_task(header: dict[str, Any], blob: bytes) -> Task:
+    """A task from the caller's request."""
+    return Task(
+        number=header["id"],
+        caller=header["caller"],
+        mode=header["mode"],
+        cases=header["cases"],
+        stop=header["stop"],
+        limits=header["limits"],
+        job=blob,
+        whole=header["whole"],
+        group_bytes=header["group_bytes"],
+        prelude_seconds=header["prelude_seconds"],
+    )
+
+
+def fail_rest(task: Task) -> None:
+    """What is left of a task ends as our error."""
+    while not task.done:
+        task.add(State.INFRA_ERROR, (b"", b"", b""), **facts_of(0, 0.0, 0.0, 0))
+
+
+def _record(state: State, outputs: tuple[bytes, bytes, bytes], **facts: Any) -> tuple[dict[str, Any], bytes]:
+    lengths, blob = wire.join(outputs)
+    return {"state": state, "lens": lengths, **facts}, blob
 
 
 def facts_of(status: int, cpu: float, wall: float, peak: int) -> dict[str, Any]:
@@ -118,9 +154,12 @@ def add_reported(task: Task, header: dict[str, Any], blob: bytes) -> None:
             int(header["peak"]),
         )
         killed = str(header["killed"])
-        in_order = header["case"] == task.first
+        compiling = task.prelude_seconds > 0 and header["case"] == COMPILING
+        in_order = compiling or header["case"] == task.first
     except (KeyError, TypeError, ValueError, OverflowError):
         raise wire.FrameError("a report lacks a field") from None
+    if not (math.isfinite(cpu) and math.isfinite(wall) and 0 <= peak < 1 << 63 and 0 <= status < 1 << 32):
+        raise wire.FrameError("a report of no quantity")
     if not in_order or killed not in ("", "cpu", "wall", "output"):
         raise wire.FrameError("a report out of order")
     limits = task.limits
@@ -132,7 +171,13 @@ def add_reported(task: Task, header: dict[str, Any], blob: bytes) -> None:
     ending = Ending(calls, status & 0xFFFF, killed, kind, err[:cap], cpu, limits["cpu_seconds"])
     state = classify(ending)
     facts = facts_of(status & 0xFFFF, cpu, wall, peak)
-    task.add(state, (out[:cap], err[:cap], value if state is State.OK else b""), **facts)
+    outputs = (out[:cap], err[:cap], value if state is State.OK else b"")
+    if not compiling:
+        task.add(state, outputs, **facts)
+        return
+    task.compilation = _record(state, outputs, **facts)
+    while state is not State.OK and not task.done:
+        task.add(state, outputs, **facts)
 
 
 def finish_early(task: Task, jail: Jail, ended: dict[str, Any], out_of_memory: bool) -> None:

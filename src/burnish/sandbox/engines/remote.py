@@ -23,7 +23,7 @@ from burnish.sandbox.policy import check_request, coded_cases
 from burnish.sandbox.records import Case, CaseResult, Limits, RunRequest, RunResult, SandboxError, State, Tier
 from burnish.sandbox.serve.access import is_loopback
 
-NAMES = {"python": "python", "shell": "bash", "javascript": "nodejs", "cpp": "cpp"}
+NAMES = {"python": "python", "shell": "bash", "javascript": "nodejs", "c": "c", "cpp": "cpp", "sql": "sql"}
 """Languages in the words of the interface."""
 MARK = "burnish-answer:"
 _SLACK = 60.0

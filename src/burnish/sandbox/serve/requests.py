@@ -119,7 +119,14 @@ def _limits(table: Table, base: Limits) -> Limits:
     if type(memory) is not int or memory == 0 or memory > 1 << 20:
         raise bad("memory_limit_MB", "is out of range", memory, "megabytes, or -1")
     kept = base.memory_bytes if memory < 0 else memory << 20
-    return replace(base, cpu_seconds=seconds, wall_seconds=2 * seconds, memory_bytes=kept)
+    compiling = _seconds(table, "compile_timeout", base.compile_seconds)
+    return replace(
+        base,
+        cpu_seconds=seconds,
+        wall_seconds=2 * seconds,
+        memory_bytes=kept,
+        compile_seconds=max(0.01, compiling),
+    )
 
 
 def _seconds(table: Table, key: str, default: float) -> float:

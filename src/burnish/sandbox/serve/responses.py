@@ -19,11 +19,13 @@ _TIMEOUTS = (State.CPU_TIMEOUT, State.WALL_TIMEOUT)
 def run_code_response(result: RunResult) -> dict[str, Any]:
     """The answer of /run_code."""
     (case, *_) = result.cases
+    compilation = result.compilation
+    compiled = compilation is None or compilation.state is State.OK
     return {
         "status": _status(case.state),
         "message": result.detail if case.state is State.INFRA_ERROR else "",
-        "compile_result": None,
-        "run_result": _command(case),
+        "compile_result": _command(compilation) if compilation else None,
+        "run_result": _command(case) if compiled else None,
         "executor_pod_name": None,
         "files": {},
         "state": case.state,

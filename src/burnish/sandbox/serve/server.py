@@ -71,18 +71,21 @@ class Service:
 
     def _run_cells(self, table: Table, _caller: str) -> dict[str, Any]:
         request = read_cells(table, self.limits)
-        session = self.sandbox.session(request.limits)
+        total = request.total_seconds
         cases: list[CaseResult] = []
-        end = time.monotonic() + request.total_seconds
-        try:
+        end = time.monotonic() + total
+        with self.sandbox.session(
+            request.limits, total_cpu_seconds=total, total_wall_seconds=total
+        ) as session:
             for cell in request.cells:
-                if time.monotonic() >= end:
+                try:
+                    cases.append(session.execute(cell))
+                except SandboxError:
+                    if time.monotonic() < end:
+                        raise
                     return cells_response(cases, finished=False)
-                cases.append(session.execute(cell))
                 if cases[-1].state not in (State.OK, State.RUNTIME_ERROR):
                     break
-        finally:
-            session.close()
         timeouts = (State.CPU_TIMEOUT, State.WALL_TIMEOUT)
         return cells_response(cases, finished=not any(case.state in timeouts for case in cases))
 
