@@ -12,7 +12,7 @@ from burnish.sandbox.records import Policy, SandboxError
 
 
 def conform(
-    *engines: Annotated[str, Parameter(help="native, bwrap, nsjail, or the address of a service.")],
+    *engines: Annotated[str, Parameter(help="native, bwrap, nsjail, runsc, or the address of a service.")],
     json: Json = False,
 ) -> int:
     """Try answers, states and walls on engines; all that are installed when none is named.

@@ -30,6 +30,7 @@ class Case:
 
     pid: int
     pidfd: int
+    """-1 where the kernel has none (gVisor)."""
     streams: dict[int, bytearray]
     """What came from each descriptor: stdout, stderr, answer."""
     caps: dict[int, int]
@@ -84,7 +85,14 @@ def _start(job: child.Job, body: Body, number: int, stdin: bytes) -> Case:
     limit = job.limits["output_bytes"]
     caps = dict(zip(readers, (limit, limit, job.limits["value_bytes"] + 4096), strict=True))
     streams = {reader: bytearray() for reader in readers}
-    return Case(pid, os.pidfd_open(pid), streams, caps, memoryview(stdin), in_w)
+    return Case(pid, _pidfd(pid), streams, caps, memoryview(stdin), in_w)
+
+
+def _pidfd(pid: int) -> int:
+    try:
+        return os.pidfd_open(pid)
+    except OSError:
+        return -1
 
 
 def _be_case(job: child.Job, body: Body, number: int, pipes: list[tuple[int, int]]) -> None:
@@ -109,7 +117,7 @@ def _be_case(job: child.Job, body: Body, number: int, pipes: list[tuple[int, int
 def _watch(case: Case, limits: dict[str, Any]) -> tuple[int, float, int]:
     """Pump until the case ends; wait status, CPU seconds and peak bytes."""
     poll = select.poll()
-    for fd in (*case.streams, case.pidfd):
+    for fd in (*case.streams, *([case.pidfd] if case.pidfd >= 0 else [])):
         poll.register(fd, select.POLLIN)
     poll.register(case.stdin_fd, select.POLLOUT)
     deadline = case.started + limits["wall_seconds"]
@@ -124,9 +132,14 @@ def _watch(case: Case, limits: dict[str, Any]) -> tuple[int, float, int]:
                 _feed(case, poll)
             elif not _read(case, fd):
                 poll.unregister(fd)
+        ended = ended or (case.pidfd < 0 and _has_ended(case.pid))
         if not ended:
             _judge(case, clock, left, limits["cpu_seconds"])
     return _reap(case)
+
+
+def _has_ended(pid: int) -> bool:
+    return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
 
 
 def _judge(case: Case, clock: int, left: float, cpu_limit: float) -> None:
@@ -144,7 +157,11 @@ def _judge(case: Case, clock: int, left: float, cpu_limit: float) -> None:
 def _kill(case: Case, why: str) -> None:
     case.killed = case.killed or why
     with suppress(ProcessLookupError):
-        signal.pidfd_send_signal(case.pidfd, signal.SIGKILL)
+        if case.pidfd >= 0:
+            signal.pidfd_send_signal(case.pidfd, signal.SIGKILL)
+        else:
+            # Nobody but this process waits for it, so its number is not given to another meanwhile.
+            os.kill(case.pid, signal.SIGKILL)
 
 
 def _feed(case: Case, poll: select.poll) -> None:
@@ -182,7 +199,8 @@ def _reap(case: Case) -> tuple[int, float, int]:
             while _read(case, fd):
                 pass
         os.close(fd)
-    os.close(case.pidfd)
+    if case.pidfd >= 0:
+        os.close(case.pidfd)
     if case.stdin_fd >= 0:
         os.close(case.stdin_fd)
     return status, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024

@@ -25,6 +25,7 @@ THREADS = 32
 WARM_SEED = 0
 """The zygote's generators start from it, so that copies which want it have nothing to do."""
 OPEN_FILES = 64
+_KEPT_EVERYWHERE = (resource.RLIMIT_AS, resource.RLIMIT_FSIZE, resource.RLIMIT_NOFILE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +43,8 @@ class Doors:
     """Whether system calls are filtered."""
     address_space: int
     """Bytes mapped by the warmed interpreter."""
+    own_kernel: bool = False
+    """The kernel is not the host's, and may know fewer limits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +156,17 @@ def apply_limits(doors: Doors, job: Job, *, extra_tasks: int = 0) -> None:
     if doors.namespaces:
         bounds[resource.RLIMIT_NPROC] = 1 + (limits["processes"] or THREADS) + extra_tasks
     for kind, value in bounds.items():
+        _limit(kind, value, must=not doors.own_kernel or kind in _KEPT_EVERYWHERE)
+
+
+def _limit(kind: int, value: int, *, must: bool) -> None:
+    highest = resource.getrlimit(kind)[1]
+    value = value if highest == resource.RLIM_INFINITY else min(value, highest)
+    try:
         resource.setrlimit(kind, (value, value))
+    except (ValueError, OSError):
+        if must:
+            raise
 
 
 def limit_cpu(seconds: float) -> None:

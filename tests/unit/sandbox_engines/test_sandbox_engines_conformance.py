@@ -1,14 +1,20 @@
 """Every engine that can be had here keeps to the same rules, and gives the same answers to a judge."""
 
+import json
 import threading
+from pathlib import Path
 
 import pytest
 
 from burnish.sandbox import Call, Case, Limits, Policy, RunRequest, Sandbox, SandboxError, State, Tier
 from burnish.sandbox.engines import ENGINES, open_engine
+from burnish.sandbox.engines.commands import jail_of
 from burnish.sandbox.engines.conformance import TRIALS, conformance
+from burnish.sandbox.engines.gvisor import clean_up, gvisor
+from burnish.sandbox.engines.open import BUILDERS
 from burnish.sandbox.judging.asserts import read_asserts
 from burnish.sandbox.judging.judge import judge
+from burnish.sandbox.link import configuration
 from burnish.sandbox.serve.server import close_server, open_server
 
 
@@ -20,7 +26,15 @@ def service():
     close_server(server)
 
 
-@pytest.fixture(params=[*ENGINES, "service"])
+INSTALLED = [name for name in ENGINES if name not in BUILDERS or BUILDERS[name].find()]
+"""The tests bring bubblewrap and nsjail; gVisor is tried where it is installed."""
+
+
+def test_what_the_tests_bring_is_tried():
+    assert {"native", "bwrap", "nsjail"} <= set(INSTALLED)
+
+
+@pytest.fixture(params=[*INSTALLED, "service"])
 def engine(request, service):
     name = service if request.param == "service" else request.param
     engine = open_engine(Policy(engine=name))
@@ -41,7 +55,8 @@ def test_a_judge_does_not_notice_the_engine(engine):
 
 
 def test_results_carry_the_tier(engine):
-    assert engine.run(RunRequest("pass")).tier is Tier.T2
+    expected = Tier.T3 if getattr(engine, "name", "") == "runsc" else Tier.T2
+    assert engine.run(RunRequest("pass")).tier is expected
 
 
 def test_files_and_seeds_arrive(engine):
@@ -111,3 +126,19 @@ def test_the_command_prints_what_holds_on_each_engine(monkeypatch, capsys):
     assert lines[3] == "native, another: state ok"
     assert main(["sandbox", "conform", "bubble"]) == 2
     assert "unknown Policy.engine" in capsys.readouterr().err
+
+
+def test_a_bundle_of_gvisor_shows_what_a_jail_shows_and_is_removed(tmp_path, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    jail = jail_of(configuration(Policy(), Tier.T2)["zygote"])
+    command = gvisor("runsc", jail, 1 << 20)
+    bundle = Path(command[command.index("--bundle") + 1])
+    said = json.loads((bundle / "config.json").read_text())
+    mounts = {mount["destination"]: mount for mount in said["mounts"]}
+    assert said["root"]["readonly"] and said["process"]["capabilities"] == {}
+    assert set(mounts) == {*jail.shown, "/proc", "/sys", "/home/box"}
+    assert all("ro" in mount["options"] for path, mount in mounts.items() if path != "/home/box")
+    assert all(text.split("=")[0] not in ("USER", "SSH_AUTH_SOCK") for text in said["process"]["env"])
+    assert "--network=none" in command
+    clean_up(command)
+    assert list(tmp_path.iterdir()) == []

@@ -41,6 +41,7 @@ class HandOff:
     policy: Policy
     tier: Tier
     digest: str
+    clean_up: Callable[[list[str]], None]
     _places: threading.BoundedSemaphore = field(default_factory=lambda: threading.BoundedSemaphore(2))
 
     def run(self, request: RunRequest) -> RunResult:
@@ -90,7 +91,10 @@ class HandOff:
         """Run what is left of a task in one jail; a case during which the jail died is recorded as such."""
         first = task.first
         command = self.build(self.program, self.jail, task.limits["scratch_bytes"])
-        started, status = _converse(command, task)
+        try:
+            started, status = _converse(command, task)
+        finally:
+            self.clean_up(command)
         if task.done:
             return
         if not started:

