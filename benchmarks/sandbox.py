@@ -1,54 +1,74 @@
-"""Sandboxed runs against bubblewrap and a bare process, and what ten thousand runs leave behind.
+"""Every promise of the sandbox: speed against bubblewrap, honest programs, leaks, sameness, attacks.
 
-    python benchmarks/sandbox.py [SECONDS]
+    python benchmarks/sandbox.py [--long] [--json] [--parts speed,honest,leaks,same,attacks]
 
-Prints one JSON document. bubblewrap (Debian package `bubblewrap`) is left out when it is not installed.
+Short by default (under 90 s); `--long` takes the counts that the promises name. Attacks are those of
+`tests/attacks`, tried as the user who runs this and, for root, as an ordinary user too.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
+import os
+import subprocess
 import sys
-import time
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-import psutil
+from burnish.bench.sandbox_promises import Row, measure, table
 
-from burnish.bench.sandbox import bench_sandbox
-from burnish.sandbox import Policy, RunRequest, Sandbox, State
-
-RUNS = 10_000
-
-
-def left_behind(runs: int) -> dict[str, Any]:
-    """What is left after many runs of one sandbox, and how its supervisor has grown."""
-    with Sandbox(Policy(profile="numpy")) as sandbox:
-        requests = [RunRequest(f"open('x', 'w').write('x'); print({number})") for number in range(500)]
-        sandbox.run_many(requests)
-        supervisor = psutil.Process(sandbox.stats()["pid"])
-        before, mounts, began = supervisor.memory_info().rss, _mounts(), time.monotonic()
-        failures = 0
-        for _ in range(runs // len(requests)):
-            failures += sum(result.state is not State.OK for result in sandbox.run_many(requests))
-        stats = sandbox.stats()
-        tree = supervisor.children(recursive=True)
-        return {
-            "runs": runs,
-            "false failures": failures,
-            "seconds": time.monotonic() - began,
-            "zombies": sum(process.status() == psutil.STATUS_ZOMBIE for process in tree),
-            "processes": len(tree),
-            "mounts": _mounts() - mounts,
-            "supervisor growth MB": (supervisor.memory_info().rss - before) / 1e6,
-            "supervisor descriptors": stats["files"],
-        }
+TESTS = Path(__file__).resolve().parents[1] / "tests"
+PARTS = ("speed", "honest", "leaks", "same", "attacks")
+_HERE = "import json; from attacks.ordinary import try_all; print(json.dumps({'answers': try_all([])}))"
 
 
-def _mounts() -> int:
-    return len(Path("/proc/self/mounts").read_text().splitlines())
+def attacks() -> list[Row]:
+    """How many attacks got the answer they must get, for each kind of user."""
+    commands = {"root" if os.geteuid() == 0 else "an ordinary user": ["-c", _HERE]}
+    if os.geteuid() == 0:
+        commands["an ordinary user"] = [str(TESTS / "attacks" / "ordinary.py")]
+    return [_attacks_as(who, words) for who, words in commands.items()]
+
+
+def _attacks_as(who: str, words: list[str]) -> Row:
+    done = subprocess.run(
+        [sys.executable, *words],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=TESTS,
+        env={"PYTHONPATH": str(TESTS)},
+    )
+    answers: dict[str, str] = json.loads(done.stdout)["answers"] if done.returncode == 0 else {}
+    right = sum(answer == "answered" for answer in answers.values())
+    return Row(
+        f"attacks answered, as {who}",
+        "100 of 100",
+        f"{right} of {len(answers)}",
+        right == len(answers) == 100,
+    )
+
+
+def main() -> int:
+    """Measure, print; the exit code is 1 when a row does not hold."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--long", action="store_true")
+    parser.add_argument("--json", action="store_true")
+    parser.add_argument("--parts", default=",".join(PARTS[:-1]), help="some of " + ",".join(PARTS))
+    options = parser.parse_args()
+    parts = tuple(options.parts.split(",")) + (("attacks",) if options.long else ())
+    report: dict[str, Any] = measure(
+        long=options.long, parts=tuple(part for part in parts if part != "attacks") or ("",)
+    )
+    if "attacks" in parts:
+        report["rows"] += [asdict(row) for row in attacks()]
+    print(json.dumps(report, indent=2) if options.json else table(report["rows"]))
+    return 0 if all(row["held"] for row in report["rows"]) else 1
 
 
 if __name__ == "__main__":
-    seconds = float(sys.argv[1]) if len(sys.argv) > 1 else 20.0
-    print(json.dumps({"speed": bench_sandbox(seconds), "leaks": left_behind(RUNS)}, indent=2))
+    sys.exit(main())
