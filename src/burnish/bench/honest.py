@@ -94,7 +94,7 @@ print(fractions.Fraction(1, 3) * 3, datetime.date(2024, 2, 29), re.findall("a+",
 """
 _CLASSES_PRINT = "P(x=1) E.A 23416728348467685 [1, 2] 0.3\n1 2024-02-29 ['aa', 'aaa']\n"
 _TIME = "import time\nt = time.monotonic(); time.sleep(0.002); print(time.monotonic() > t)"
-_DEEP = "import sys\nsys.setrecursionlimit(20_000)\ndef g(n): return 0 if n == 0 else 1 + g(n - 1)\nprint(g(9_000))"
+_DEEP = "import sys\nsys.setrecursionlimit(20_000)\ndef g(n): return n and 1 + g(n - 1)\nprint(g(9_000))"
 _CATCHES = "def g(): return g()\ntry: g()\nexcept RecursionError: print('caught')"
 _EXITS = "import atexit, sys\natexit.register(print, 'bye')\nprint('hi')\nsys.exit()"
 _BIG_INT = "import sys\nsys.set_int_max_str_digits(0)\nprint(len(str(7 ** 20_000)))"

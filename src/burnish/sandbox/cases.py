@@ -10,6 +10,7 @@ import os
 import select
 import shutil
 import signal
+import sys
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -17,6 +18,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from burnish.sandbox import child, program, seccomp, wire
+from burnish.sandbox import syscalls as sc
 
 _TICK = 0.02
 _CHUNK = 1 << 16
@@ -73,7 +75,8 @@ def run_case(job: child.Job, body: Body, number: int, stdin: bytes) -> bool:
 
 def _start(job: child.Job, body: Body, number: int, stdin: bytes) -> Case:
     pipes = [os.pipe() for _ in range(4)]
-    pid = os.fork()
+    # With threads, locks may be held that only Python's own fork knows of.
+    pid = sc.bare_fork() if len(sys._current_frames()) == 1 else os.fork()
     if pid == 0:
         _be_case(job, body, number, pipes)
     (in_r, in_w), *outs = pipes

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from concurrent.futures import Future, wait
 from contextlib import suppress
-from dataclasses import asdict
+from dataclasses import fields
 from itertools import count
 from typing import Any, Self
 
@@ -252,7 +252,7 @@ class Session:
         self._lock = threading.Lock()
         self._open = False
         header = _header(request, self._number) | {"mode": "session", "whole": True}
-        header["limits"] = {**asdict(limits), **totals}
+        header["limits"] = {**_table(limits), **totals}
         sandbox._take_session()
         self._open = True
         try:
@@ -327,6 +327,13 @@ def case_result(head: Mapping[str, Any], blob: bytes, limits: Limits) -> CaseRes
     )
 
 
+_LIMITS = tuple(field.name for field in fields(Limits))
+
+
+def _table(limits: Limits) -> dict[str, Any]:
+    return {name: getattr(limits, name) for name in _LIMITS}
+
+
 def _header(request: RunRequest, number: int) -> dict[str, Any]:
     calls = request.cases[0].call is not None
     limits, language = request.limits, LANGUAGES[request.language]
@@ -338,7 +345,7 @@ def _header(request: RunRequest, number: int) -> dict[str, Any]:
         "mode": "call" if calls else "program",
         "cases": len(request.cases),
         "stop": request.stop_at_first_failure,
-        "limits": asdict(limits),
+        "limits": _table(limits),
         "whole": request.language != "python",
         "group_bytes": needed if language.run else limits.memory_bytes if limits.processes else 0,
         "prelude_seconds": COMPILE_PATIENCE * limits.compile_seconds if language.compile else 0.0,
@@ -357,6 +364,6 @@ def _job(request: RunRequest, code: bytes, mode: str = "") -> bytes:
         "lens": lengths,
         "seed": request.seed,
         "stop": request.stop_at_first_failure,
-        "limits": asdict(request.limits),
+        "limits": _table(request.limits),
     }
     return wire.pack(header, blob)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict
 from typing import Any
 
 from burnish.errors import suggestion
@@ -140,9 +139,10 @@ def _check_language(request: RunRequest, tier: Tier) -> None:
 
 def check_limits(limits: Limits, tier: Tier) -> None:
     """SandboxError when a limit is absurd, or cannot be kept at this tier."""
-    for name, value in asdict(limits).items():
-        low, high = _BOUNDS[name]
-        _within(f"Limits.{name}", value, low, high, whole=not name.endswith("seconds"))
+    for name, (low, high) in _BOUNDS.items():
+        value = getattr(limits, name)
+        if not (type(value) is int and low <= value <= high):
+            _within(f"Limits.{name}", value, low, high, whole=not name.endswith("seconds"))
     if limits.processes and tier < Tier.T2:
         raise SandboxError(
             "Limits.processes needs a pid namespace, so that none outlives its run",

@@ -125,7 +125,7 @@ def _serve(control: socket.socket, doors: child.Doors, isolated: bool) -> None:
 def _copy(control: socket.socket, doors: child.Doors, order: dict[str, Any], fds: list[int], own: int) -> int:
     if doors.namespaces:
         sc.unshare(sc.CLONE_NEWPID)
-    pid = os.fork()
+    pid = sc.bare_fork()
     if pid == 0:
         _be_copy(control, doors, order, fds)
     if doors.namespaces:

@@ -1,8 +1,8 @@
 """gVisor: a kernel of its own in user space, so a flaw in the host's is out of reach of programs; tier T3.
 
 `runsc run` starts one container for each request, from a bundle as the Open Container Initiative's runtime
-specification has it. There is no Landlock in there, and seccomp is gVisor's own. Tried with Debian's build of 2022,
-which takes about half a second a request.
+specification has it. There is no Landlock in there, and seccomp is gVisor's own. Tried with Debian's build
+of 2022, which takes about half a second a request.
 """
 
 from __future__ import annotations
