@@ -58,9 +58,11 @@ def main() -> int:
     )
     parser.add_argument("--long", action="store_true")
     parser.add_argument("--json", action="store_true")
-    parser.add_argument("--parts", default=",".join(PARTS[:-1]), help="some of " + ",".join(PARTS))
+    parser.add_argument("--parts", default="", help="some of " + ",".join(PARTS))
     options = parser.parse_args()
-    parts = tuple(options.parts.split(",")) + (("attacks",) if options.long else ())
+    parts = tuple(options.parts.split(",")) if options.parts else PARTS if options.long else PARTS[:-1]
+    if unknown := set(parts) - set(PARTS):
+        parser.error(f"unknown part {', '.join(sorted(unknown))}; there are {', '.join(PARTS)}")
     report: dict[str, Any] = measure(
         long=options.long, parts=tuple(part for part in parts if part != "attacks") or ("",)
     )
