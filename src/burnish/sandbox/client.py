@@ -129,6 +129,13 @@ class Sandbox:
         code = check_request(request, self.tier)
         number = next(self._numbers)
         frame = wire.pack(_header(request, number), _job(request, code))
+        if len(frame) > wire.LONGEST_REQUEST:
+            raise SandboxError(
+                "RunRequest is too big, with its cases and files",
+                got=f"{len(frame)} bytes",
+                expected=f"at most {wire.LONGEST_REQUEST}",
+                next_step="send its cases in several requests",
+            )
         self._take_place(request.caller)
         future: Future[RunResult] = Future()
         # A run cannot be called back, so that nobody's cancelling loses a reply that others wait for.

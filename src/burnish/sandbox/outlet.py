@@ -9,8 +9,6 @@ from typing import Any
 
 from burnish.sandbox import wire
 
-_LONGEST_REQUEST = 1 << 28
-
 
 class Outlet:
     """Frames from the caller, and a buffer of what it has not taken yet."""
@@ -18,7 +16,7 @@ class Outlet:
     def __init__(self, link: socket.socket, poll: select.epoll):
         self.link = link
         self._poll = poll
-        self._frames = wire.Frames(_LONGEST_REQUEST)
+        self._frames = wire.Frames(wire.LONGEST_REQUEST)
         self._waiting = bytearray()
         poll.register(link.fileno(), select.EPOLLIN)
 

@@ -17,6 +17,8 @@ STARTED = b"S"
 COMPILING = -1
 """Number of the case under which a jail reports how the compiler ended."""
 _SLACK = 1 << 16
+_KEPT = 1 << 28
+"""Bytes that the results of one request may take together; what comes later is over its limit."""
 
 
 @dataclass(slots=True)
@@ -40,6 +42,8 @@ class Task:
     compilation: tuple[dict[str, Any], bytes] | None = None
     """How the compiler ended, as a case."""
     results: list[tuple[dict[str, Any], bytes]] = field(default_factory=list)
+    kept: int = 0
+    """Bytes of its results."""
     attempts: int = 0
     detail: str = ""
 
@@ -61,6 +65,9 @@ class Task:
 
     def add(self, state: State, outputs: tuple[bytes, bytes, bytes], **facts: Any) -> None:
         """Record the next case's result."""
+        self.kept += sum(map(len, outputs))
+        if self.kept > _KEPT:
+            state, outputs = (State.OUTPUT_LIMIT if state is State.OK else state), (b"", b"", b"")
         self.results.append(_record(state, outputs, **facts))
 
     def reply(self, tier: int) -> bytes:

@@ -16,6 +16,8 @@ from typing import Any
 _HEAD = struct.Struct("<II")
 _LENGTH = struct.Struct("<I")
 _CHUNK = 1 << 20
+LONGEST_REQUEST = 1 << 28
+"""Bytes of a request as a frame, with all its cases and files."""
 
 
 class FrameError(ValueError):

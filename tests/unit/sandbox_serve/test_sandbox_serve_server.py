@@ -7,6 +7,7 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 import urllib.request
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -82,6 +83,53 @@ def test_cells_keep_their_variables(server):
 
 
 @pytest.mark.parametrize(
+    ("language", "code", "printed"),
+    [
+        ("bash", "read x; echo $((x + 1))", "8\n"),
+        ("nodejs", "console.log(Number(require('fs').readFileSync(0)) + 1)", "8\n"),
+        (
+            "cpp",
+            "#include <iostream>\nint main() { int x; std::cin >> x; std::cout << x + 1 << '\\n'; }",
+            "8\n",
+        ),
+        (
+            "c",
+            '#include <stdio.h>\nint main(void) { int x; scanf("%d", &x); printf("%d\\n", x + 1); }',
+            "8\n",
+        ),
+        ("sql", "select 7 + 1;", "8\n"),
+    ],
+)
+def test_other_languages_run(server, language, code, printed):
+    stdin = "" if language == "sql" else "7\n"
+    status, answer, _ = post(server, "/run_code", {"code": code, "language": language, "stdin": stdin})
+    assert (status, answer["status"]) == (200, "Success"), answer
+    assert answer["run_result"]["stdout"] == printed
+    assert (answer["compile_result"] is not None) == (language in ("c", "cpp"))
+
+
+def test_a_program_that_does_not_compile_has_no_run(server):
+    _, answer, _ = post(server, "/run_code", {"code": "int main(", "language": "c"})
+    assert (answer["status"], answer["run_result"]) == ("Failed", None)
+    assert answer["compile_result"]["return_code"] == 1
+    assert "error" in answer["compile_result"]["stderr"]
+
+
+def test_cells_have_a_total(server):
+    cells = ["import time; time.sleep(0.3); print(1)"] * 5
+    began = time.monotonic()
+    status, answer, _ = post(server, "/run_jupyter", {"cells": cells, "total_timeout": 0.8})
+    assert (status, answer["status"]) == (200, "Failed")
+    assert answer["driver"]["status"] == "TimeLimitExceeded"
+    assert 1 <= len(answer["cells"]) <= 3
+    assert time.monotonic() - began < 5
+    hostile = ["import os; os.write(3, b'x' * 100)", "print('after')"]
+    status, answer, _ = post(server, "/run_jupyter", {"cells": hostile})
+    assert status == 200
+    assert run(server, "print(1)")["status"] == "Success"
+
+
+@pytest.mark.parametrize(
     ("path", "body", "status", "word"),
     [
         ("/run_code", {"code": "x", "language": "cobol"}, 422, "language"),
@@ -110,6 +158,9 @@ def test_only_json_of_a_known_length_for_this_machine_is_read(server):
     assert post(server, "/run_code", b"{}", Host="evil.example")[0] == 403
     for head, status in (
         (b"Content-Length: 99999999999", b" 413 "),
+        (b"Content-Length: 000000000000000000000" + b"9" * 11, b" 413 "),
+        (b"Content-Length: \xd9\xa1", b" 411 "),
+        (b"Content-Length: -1", b" 411 "),
         (b"Content-Length: x", b" 411 "),
         (b"A: b", b" 411 "),
     ):

@@ -194,10 +194,10 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _body(self) -> bytes:
         length = self.headers.get("Content-Length", "")
-        if not length.isdecimal():
+        if not (length.isascii() and length.isdecimal()):
             self.close_connection = True
             raise Refused(HTTPStatus.LENGTH_REQUIRED, "send Content-Length")
-        if int(length[:20]) > MAX_BODY:
+        if len(length) > len(str(MAX_BODY)) or int(length) > MAX_BODY:
             self.close_connection = True
             raise Refused(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"a body has at most {MAX_BODY} bytes")
         return self.rfile.read(int(length))
