@@ -1,5 +1,7 @@
 """Tests that are code, in a jail of their own: what passes, what fails, and what no lie can pass."""
 
+from random import Random
+
 import pytest
 
 from burnish.sandbox.judging.asserts import read_asserts, read_check, read_pytest
@@ -262,3 +264,24 @@ def test_a_test_that_differs_each_time_is_our_fault(engine):
     found = judge(engine, "def f(n): return n", suite)
     assert "does not do the same each time" in found.fault
     assert not found.all_passed
+
+
+def test_sets_that_come_in_another_order_are_the_same(engine):
+    """Members of a set change places when it is rebuilt; that must be no fault, least of all at will."""
+    drawn = (set([*set(Random(seed).sample(range(200), 10))]) for seed in range(3000))  # noqa: C405
+    restless = [members for members in drawn if [*members] != [*set([*set([*members])])]][:20]  # noqa: C405
+    assert len(restless) == 20
+    code = f"S = {restless!r}\ndef f(n): return S[n]\ndef g(s, d=None): return sum(s)"
+    tests = [f"assert g(f({n}), {{1: f({n})}}) == {sum(members)}" for n, members in enumerate(restless)]
+    found = judge(engine, code, read_asserts(tests))
+    assert (found.fault, found.passed) == ("", 20)
+
+
+def test_answers_that_fill_a_request_are_wrong_and_no_fault(engine):
+    """What does not fit into a request would be refused, and a sample that is refused would not count."""
+    code = "def f(n): return 'x' * 900_000"
+    tests = ["assert [len(f(n)) for n in range(100)] == []", "assert f(1) != 'y'"]
+    found = judge(engine, code, read_asserts(tests))
+    assert found.fault == ""
+    assert [outcome.right for outcome in found.outcomes] == [False, True]
+    assert found.outcomes[0].reason == "answers too big"

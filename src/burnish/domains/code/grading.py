@@ -10,14 +10,14 @@ from burnish.sandbox.judging.checks import Judgement, Suite
 from burnish.sandbox.judging.judge import judge
 from burnish.sandbox.records import SandboxError, State
 
+LONGEST_CODE = 1 << 20
+"""Characters of a program; a longer one is wrong, and not a request that the sandbox refuses."""
 SLOW = (State.CPU_TIMEOUT, State.WALL_TIMEOUT)
 
 
 def grade_program(code: str, suite: Suite, settings: CodeSettings, domain: str) -> Verdict:
     """The verdict on a program; what breaks on our side is a fault and never a wrong answer."""
-    if not code.strip():
-        return verdict_of(Judgement(()), len(suite), settings)
-    if "\x00" in code or not _encodes(code):
+    if not code.strip() or len(code) > LONGEST_CODE or "\x00" in code or not _encodes(code):
         return verdict_of(Judgement(()), len(suite), settings)
     try:
         found = judge(engine_of(settings), code, suite, terms_of(settings, domain))

@@ -17,6 +17,9 @@ from burnish.sandbox.records import Call, Case, CaseResult, Limits, Plain, State
 
 ROUNDS = 200
 """Calls of one test after which it has not passed."""
+ANSWERS, OF_ALL = 8 << 20, 64 << 20
+"""Characters that the questions and answers of one test, and of all together, may take: they are sent again
+in each round, and what does not fit into a request would be our fault instead of the program's."""
 TESTER_LIMITS = Limits(cpu_seconds=5.0, value_bytes=4 << 20)
 
 
@@ -27,6 +30,8 @@ class _Open:
     number: int
     answers: list[tuple[Plain, Plain]] = field(default_factory=list)
     step: Plain = None
+    said: int = 0
+    """Characters of its questions and answers."""
     cpu_seconds: float = 0.0
     outcome: Outcome | None = None
 
@@ -108,12 +113,20 @@ def _ask_candidate(
         if case.state is not State.OK:
             test.outcome = ended_badly(program.label(test.number), case, public=test.number in program.public)
             continue
-        kind, answer = read_answer(case.value)
-        if kind:
-            test.answers.append((test.step, answer))
-        else:
-            test.outcome = Outcome(program.label(test.number), False, State.PROTOCOL_ERROR, "no answer")
+        _take_answer(test, case.value, program)
     return runs
+
+
+def _take_answer(test: _Open, value: Plain, program: TestProgram) -> None:
+    kind, answer = read_answer(value)
+    test.said += len(repr(test.step)) + len(repr(answer))
+    label, public = program.label(test.number), test.number in program.public
+    if not kind:
+        test.outcome = Outcome(label, False, State.PROTOCOL_ERROR, "no answer", test.cpu_seconds, public)
+    elif test.said > min(ANSWERS, OF_ALL // len(program.tests)):
+        test.outcome = Outcome(label, False, State.BAD_TYPE, "answers too big", test.cpu_seconds, public)
+    else:
+        test.answers.append((test.step, answer))
 
 
 def _too_long(test: _Open, program: TestProgram) -> Outcome:
