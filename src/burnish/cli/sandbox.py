@@ -20,14 +20,27 @@ app = App(name="sandbox", help="Run untrusted code, and test the wall around it.
 app.command("burnish.cli.sandbox_serve:serve", name="serve", help="Answer requests over HTTP.")
 app.command("burnish.cli.sandbox_conform:conform", name="conform", help="Try all engines by the same rules.")
 _PARTS = ("speed", "honest", "leaks", "same")
-_SUFFIXES = {".py": "python", ".sh": "shell", ".js": "javascript", ".c": "c", ".cpp": "cpp", ".sql": "sql"}
+_SUFFIXES = {
+    ".py": "python",
+    ".sh": "shell",
+    ".bash": "shell",
+    ".js": "javascript",
+    ".cjs": "javascript",
+    ".c": "c",
+    ".cpp": "cpp",
+    ".cc": "cpp",
+    ".cxx": "cpp",
+    ".sql": "sql",
+}
 
 Profile = Annotated[str, Parameter(help="Warmed packages: bare, numpy, or import names separated by commas.")]
 
 
 @app.command
 def run(
-    file: Annotated[Path, Parameter(help="The program; - reads it from standard input.")],
+    file: Annotated[
+        Path, Parameter(help="The program; - reads it from standard input.", allow_leading_hyphen=True)
+    ],
     *,
     stdin: Annotated[Path | None, Parameter(help="File given to the program as its standard input.")] = None,
     language: Annotated[str, Parameter(help="Its language; by its suffix when left out.")] = "",

@@ -17,6 +17,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from burnish.errors import suggestion
 from burnish.sandbox import wire
 from burnish.sandbox.probe import ROOT
 from burnish.sandbox.records import Policy, SandboxError, Tier
@@ -225,7 +226,12 @@ def _package_paths(packages: list[str]) -> tuple[list[str], list[str]]:
     for name in packages:
         spec = importlib.util.find_spec(name.split(".")[0])
         if spec is None or not spec.origin:
-            raise SandboxError(f"Policy.profile: no package {name!r}", next_step=f"pip install {name}")
+            hint = suggestion(name, ("bare", "numpy"))
+            raise SandboxError(
+                f"Policy.profile: no package {name!r}",
+                expected="bare, numpy, or packages that are installed here",
+                next_step=hint or f"pip install {name}",
+            )
         if not spec.submodule_search_locations:
             raise SandboxError(f"Policy.profile: {name!r} is a single file", expected="packages")
         home = Path(spec.origin).resolve().parent
