@@ -15,13 +15,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import linear, scaled_dot_product_attention, silu
 from transformers import PreTrainedModel
 
-from burnish.models import kernels
+from burnish.models import jobs, kernels
 
 FAMILIES = frozenset({"llama", "mistral", "qwen2"})
 """Model types with this layer; every other goes through `transformers`."""
@@ -129,6 +128,7 @@ class FusedDecoder:
         self.head_size = getattr(config, "head_dim", None) or config.hidden_size // self.heads
         self.eps = float(config.rms_norm_eps)
         self.scale = self.head_size**-0.5
+        self.middle = int(config.intermediate_size)
         self.refresh()
 
     @torch.no_grad()
@@ -164,22 +164,17 @@ class FusedDecoder:
         return self._forward(x, positions, cache, columns).view(*ids.shape, -1)
 
     def _decode(self, x: Tensor, positions: Tensor, cache: Tensor) -> Tensor:
-        where = positions.numpy()
-        cos, sin = self.wide_cos[positions].numpy(), self.wide_sin[positions].numpy()
-        scale, eps = np.float32(self.scale), np.float32(self.eps)
+        cos, sin = self.wide_cos[positions], self.wide_sin[positions]
         h, mixed = torch.empty_like(x), x.new_empty(len(x), self.heads * self.head_size)
+        gated = x.new_empty(len(x), self.middle)
+        step = torch.zeros_like(x)
         for i, layer in enumerate(self.layers):
-            kernels.rms_norm(_bits(x), _bits(layer.before), eps, _bits(h))
-            qkv = layer.qkv(h)
-            keys, values = _bits(_blocked(cache[i, 0])), _bits(cache[i, 1])
-            kernels.attend(_bits(qkv), cos, sin, keys, values, where, _bits(mixed), self.group, scale)
-            kernels.add(_bits(x), _bits(layer.out(mixed)))
-            kernels.rms_norm(_bits(x), _bits(layer.after), eps, _bits(h))
-            both = layer.gate_up(h)
-            gated = both.new_empty(len(both), both.shape[1] // 2)
-            kernels.gated_silu(_bits(both), _bits(gated))
-            kernels.add(_bits(x), _bits(layer.down(gated)))
-        kernels.rms_norm(_bits(x), _bits(self.norm), eps, _bits(h))
+            jobs.add_norm(x, step, layer.before, self.eps, h)
+            jobs.attend(layer.qkv(h), cos, sin, cache[i, 0], cache[i, 1], positions, mixed, self.scale)
+            jobs.add_norm(x, layer.out(mixed), layer.after, self.eps, h)
+            jobs.gated_silu(layer.gate_up(h), gated)
+            step = layer.down(gated)
+        jobs.add_norm(x, step, self.norm, self.eps, h)
         return h
 
     def _forward(self, x: Tensor, positions: Tensor, cache: Tensor, columns: int) -> Tensor:
@@ -226,12 +221,6 @@ def _blocked(keys: Tensor) -> Tensor:
     return keys.unflatten(2, (columns // kernels.LANES, kernels.LANES)).view(
         rows, heads, columns // kernels.LANES, size, kernels.LANES
     )
-
-
-def _bits(tensor: Tensor) -> Any:
-    """The memory of a tensor for a kernel."""
-    raw = tensor.detach()
-    return (raw.view(torch.uint16) if raw.dtype == torch.bfloat16 else raw).numpy()
 
 
 def _rotate(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:

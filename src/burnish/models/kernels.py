@@ -7,6 +7,9 @@ and `scaled_dot_product_attention` round, and the softmax uses the same exponent
 attention kernel, so that a decoded token's log-prob agrees with a plain forward pass. Every array is of
 one type, float32, or bfloat16 passed as uint16; in float32 nothing is rounded.
 
+Compiled code is kept beside the file that asked for it: after a change here, `jobs` and `draw_kernel` keep the
+old code until their `__pycache__/*.nb?` are deleted.
+
 B rows, H query heads, K key heads, G = H / K, C columns of capacity, D head size, N hidden size.
 """
 
@@ -34,11 +37,13 @@ SPLIT = 512
 _f32, _u16, _u32 = np.float32, np.uint16, np.uint32
 
 
-def _small(function: Any) -> Any:
+def small(function: Any) -> Any:
+    """Compile a function into the loops that call it."""
     return njit(nogil=True, fastmath=_FUSED, inline="always")(function)
 
 
-def _kernel(function: Any) -> Any:
+def kernel(function: Any) -> Any:
+    """Compile a loop, and keep the code where there is a folder for it."""
     options: dict[str, Any] = {
         "nogil": True,
         "fastmath": _FUSED,
@@ -52,7 +57,8 @@ def _kernel(function: Any) -> Any:
 
 
 @intrinsic
-def _as_float(_: Any, bits: Any) -> Any:
+def as_float(_: Any, bits: Any) -> Any:
+    """The float32 with the given 32 bits."""
     return types.float32(types.uint32), lambda _c, b, _s, args: b.bitcast(args[0], ir.FloatType())
 
 
@@ -79,7 +85,7 @@ def _narrow(x: Any, like: Any) -> Any:
 @overload(_wide, inline="always")
 def _wide_of(x: Any) -> Any:
     def bfloat16(x: Any) -> Any:
-        return _as_float(_u32(x) << _u32(16))
+        return as_float(_u32(x) << _u32(16))
 
     def float32(x: Any) -> Any:
         return x
@@ -91,7 +97,7 @@ def _wide_of(x: Any) -> Any:
 def _rounded_to(x: Any, like: Any) -> Any:
     def bfloat16(x: Any, like: Any) -> Any:
         u = _as_bits(x)
-        return _as_float((u + _u32(0x7FFF) + ((u >> _u32(16)) & _u32(1))) & _u32(0xFFFF0000))
+        return as_float((u + _u32(0x7FFF) + ((u >> _u32(16)) & _u32(1))) & _u32(0xFFFF0000))
 
     return bfloat16 if like.dtype == types.uint16 else _unchanged
 
@@ -120,13 +126,13 @@ def _attention_exp_of(x: Any, like: Any) -> Any:
         return _coarse_exp(x)
 
     def float32(x: Any, like: Any) -> Any:
-        return _exp(x)
+        return exponential(x)
 
     return bfloat16 if like.dtype == types.uint16 else float32
 
 
-@_small
-def _exp(x: Any) -> Any:
+@small
+def exponential(x: Any) -> Any:
     """e^x to one unit in the last place, the polynomial of SLEEF's `expf_u10` that ATen uses."""
     x = min(max(x, _f32(-87.0)), _f32(88.0))
     q = _f32(np.rint(x * _f32(1.442695040888963407)))
@@ -139,10 +145,10 @@ def _exp(x: Any) -> Any:
     u = u * s + _f32(0.166666671633720397949219)
     u = u * s + _f32(0.5)
     u = _f32(1.0) + (s * s * u + s)
-    return u * _as_float(_u32(np.int32(q) + np.int32(127)) << _u32(23))
+    return u * as_float(_u32(np.int32(q) + np.int32(127)) << _u32(23))
 
 
-@_small
+@small
 def _coarse_exp(x: Any) -> Any:
     """e^x to 1e-4 for x <= 0: Malossi et al., "Fast exponential computation on SIMD architectures", 2015.
 
@@ -154,10 +160,10 @@ def _coarse_exp(x: Any) -> Any:
     r = part * r + _f32(0.30354260500649682)
     r = part * r + _f32(0.00010703434948458272)
     bits = np.int32(_f32(8388608.0) * (scaled - r) + _f32(1065353216.0))
-    return _as_float(_u32(bits)) if x >= _f32(-87.0) else _f32(0.0)
+    return as_float(_u32(bits)) if x >= _f32(-87.0) else _f32(0.0)
 
 
-@_small
+@small
 def _rotate(source: Any, offset: Any, cos: Any, sin: Any, row: Any, out: Any, g: Any, half: Any) -> None:
     """Rotary position embedding of one head, with the three roundings of separate operations."""
     for d in range(half):
@@ -168,7 +174,7 @@ def _rotate(source: Any, offset: Any, cos: Any, sin: Any, row: Any, out: Any, g:
         )
 
 
-@_kernel
+@kernel
 def _weights(scores: Any, count: Any, valid: Any, peak: Any, lanes: Any, like: Any) -> Any:
     """Turn scores into exp(score - peak), rounded, 0 past `valid`; returns their sum before rounding.
 
@@ -191,7 +197,7 @@ def _weights(scores: Any, count: Any, valid: Any, peak: Any, lanes: Any, like: A
     return lanes[0]
 
 
-@_kernel
+@kernel
 def _attend_row(
     query: Any, keys: Any, values: Any, start: Any, valid: Any, width: Any, work: Any, out: Any
 ) -> None:
@@ -237,7 +243,53 @@ def _attend_row(
             out[g, d] = out[g, d] * share
 
 
-@_kernel
+@kernel
+def scratch(size: Any, scale: Any) -> Any:
+    """Working memory of one thread for heads of a size: queries, mixed values, a key, and `work`."""
+    work = (
+        np.zeros((4, SPLIT), _f32),
+        np.zeros(2 * LANES, _f32),
+        np.zeros(4, _f32),
+        np.zeros(4, _f32),
+        scale,
+    )
+    return np.zeros((4, size), _f32), np.empty((4, size), _f32), np.empty((1, size), _f32), work
+
+
+@kernel
+def attend_row(
+    b: Any,
+    qkv: Any,
+    cos: Any,
+    sin: Any,
+    keys: Any,
+    values: Any,
+    positions: Any,
+    out: Any,
+    group: Any,
+    memory: Any,
+) -> None:
+    """`attend` for row b, in the memory of `scratch`."""
+    query, mixed, key, work = memory
+    key_heads, size = values.shape[1], values.shape[3]
+    heads, half, n = key_heads * group, size // 2, positions[b]
+    for h in range(key_heads):
+        _rotate(qkv, (heads + h) * size, cos, sin, b, key, 0, half)
+        for d in range(size):
+            keys[b, h, n // LANES, d, n % LANES] = _narrow(key[0, d], keys)
+            values[b, h, n, d] = qkv[b, (heads + key_heads + h) * size + d]
+        for first in range(0, group, 4):
+            width = min(4, group - first)
+            for g in range(width):
+                _rotate(qkv, (h * group + first + g) * size, cos, sin, b, query, g, half)
+            start = (b * key_heads + h) * values.shape[2] * size
+            _attend_row(query, keys, values, start, n + 1, width, work, mixed)
+            for g in range(width):
+                for d in range(size):
+                    out[b, (h * group + first + g) * size + d] = _narrow(mixed[g, d], out)
+
+
+@kernel
 def attend(
     qkv: Any, cos: Any, sin: Any, keys: Any, values: Any, positions: Any, out: Any, group: int, scale: Any
 ) -> None:
@@ -255,35 +307,12 @@ def attend(
         group: G.
         scale: float32 factor on the scores.
     """
-    key_heads, size = values.shape[1], values.shape[3]
-    heads, half = key_heads * group, size // 2
-    query, mixed, key = np.zeros((4, size), _f32), np.empty((4, size), _f32), np.empty((1, size), _f32)
-    work = (
-        np.zeros((4, SPLIT), _f32),
-        np.zeros(2 * LANES, _f32),
-        np.zeros(4, _f32),
-        np.zeros(4, _f32),
-        scale,
-    )
+    memory = scratch(values.shape[3], scale)
     for b in range(qkv.shape[0]):
-        n = positions[b]
-        for h in range(key_heads):
-            _rotate(qkv, (heads + h) * size, cos, sin, b, key, 0, half)
-            for d in range(size):
-                keys[b, h, n // LANES, d, n % LANES] = _narrow(key[0, d], keys)
-                values[b, h, n, d] = qkv[b, (heads + key_heads + h) * size + d]
-            for first in range(0, group, 4):
-                width = min(4, group - first)
-                for g in range(width):
-                    _rotate(qkv, (h * group + first + g) * size, cos, sin, b, query, g, half)
-                start = (b * key_heads + h) * values.shape[2] * size
-                _attend_row(query, keys, values, start, n + 1, width, work, mixed)
-                for g in range(width):
-                    for d in range(size):
-                        out[b, (h * group + first + g) * size + d] = _narrow(mixed[g, d], out)
+        attend_row(b, qkv, cos, sin, keys, values, positions, out, group, memory)
 
 
-@_kernel
+@kernel
 def _sum_of_squares(x: Any, lanes: Any) -> Any:
     """Sum of squares of a row in the order of ATen's inner reduction.
 
@@ -317,31 +346,49 @@ def _sum_of_squares(x: Any, lanes: Any) -> Any:
     return total
 
 
-@_kernel
+@kernel
+def norm_row(b: Any, x: Any, weight: Any, eps: Any, lanes: Any, out: Any) -> None:
+    """`rms_norm` of row b; `lanes` is [2, 32] float32 of working memory."""
+    size = x.shape[1]
+    r = _f32(1.0) / _f32(math.sqrt(_sum_of_squares(x[b], lanes) / _f32(size) + eps))
+    for i in range(size):
+        out[b, i] = _narrow(_wide(weight[i]) * _rounded(_wide(x[b, i]) * r, x), out)
+
+
+@kernel
 def rms_norm(x: Any, weight: Any, eps: Any, out: Any) -> None:
     """Root-mean-square norm of each row: [B, N] in and out; eps float32."""
-    size = x.shape[1]
     lanes = np.empty((2, REDUCED), _f32)
     for b in range(x.shape[0]):
-        r = _f32(1.0) / _f32(math.sqrt(_sum_of_squares(x[b], lanes) / _f32(size) + eps))
-        for i in range(size):
-            out[b, i] = _narrow(_wide(weight[i]) * _rounded(_wide(x[b, i]) * r, x), out)
+        norm_row(b, x, weight, eps, lanes, out)
 
 
-@_kernel
+@kernel
+def add_row(b: Any, x: Any, y: Any) -> None:
+    """`add` for row b."""
+    for i in range(x.shape[1]):
+        x[b, i] = _narrow(_wide(x[b, i]) + _wide(y[b, i]), x)
+
+
+@kernel
 def add(x: Any, y: Any) -> None:
     """Add y to x in place, rounded: [B, N] each."""
     for b in range(x.shape[0]):
-        for i in range(x.shape[1]):
-            x[b, i] = _narrow(_wide(x[b, i]) + _wide(y[b, i]), x)
+        add_row(b, x, y)
 
 
-@_kernel
+@kernel
+def silu_row(b: Any, both: Any, out: Any) -> None:
+    """`gated_silu` of row b."""
+    size = out.shape[1]
+    for i in range(size):
+        x = _wide(both[b, i])
+        gate = _rounded(x / (_f32(1.0) + exponential(-x)), out)
+        out[b, i] = _narrow(gate * _wide(both[b, size + i]), out)
+
+
+@kernel
 def gated_silu(both: Any, out: Any) -> None:
     """silu(first half) * second half of each row: [B, 2N] in, [B, N] out."""
-    size = out.shape[1]
     for b in range(out.shape[0]):
-        for i in range(size):
-            x = _wide(both[b, i])
-            gate = _rounded(x / (_f32(1.0) + _exp(-x)), out)
-            out[b, i] = _narrow(gate * _wide(both[b, size + i]), out)
+        silu_row(b, both, out)

@@ -22,6 +22,7 @@ from transformers.modeling_layers import GradientCheckpointingLayer
 
 from burnish.errors import ModelError
 from burnish.models.attention import register
+from burnish.models.converted import Loaded, load_converted
 from burnish.models.lora import add_adapter
 from burnish.models.policy import Policy, check_head
 from burnish.models.precision import arithmetic_type
@@ -33,8 +34,6 @@ _FALLBACK_TEMPLATE = (
     "{% for m in messages %}{{ m['role'] }}: {{ m['content'] }}\n{% endfor %}"
     "{% if add_generation_prompt %}assistant:{% endif %}"
 )
-
-Loaded = tuple[PreTrainedModel, PreTrainedTokenizerBase]
 
 
 def load_policy(settings: ModelSettings, seed: int = 0) -> Policy:
@@ -115,10 +114,10 @@ def _load(settings: ModelSettings, seed: int) -> Loaded:
     if name == "tiny":
         return tiny_model(settings, seed), tiny_tokenizer()
     if name.startswith(_PACKAGE):
-        return load_gguf(find_gguf(name.removeprefix(_PACKAGE)))
+        return _load_gguf(find_gguf(name.removeprefix(_PACKAGE)))
     path = Path(name).expanduser()
     if path.suffix == ".gguf" and path.is_file():
-        return load_gguf(path)
+        return _load_gguf(path)
     if path.is_dir():
         return _load_directory(path)
     if path.is_absolute() or name.startswith((".", "~")):
@@ -154,7 +153,11 @@ def find_gguf(package: str) -> Path:
     return files[0]
 
 
-def load_gguf(path: Path) -> Loaded:
+def _load_gguf(path: Path) -> Loaded:
+    return load_converted(path, read_gguf, _load_directory)
+
+
+def read_gguf(path: Path) -> Loaded:
     """Read a GGUF file, de-quantised to float32.
 
     The model is rebuilt from its configuration and weights, because one read from GGUF refuses to be

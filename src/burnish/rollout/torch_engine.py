@@ -1,7 +1,7 @@
 """The embedded rollout engine: any `transformers` causal model, on the machine at hand.
 
-Requests are cut into fixed units; each unit is decoded by one lane, a thread that computes alone where
-there are units enough, so that lanes never wait for each other. A prompt is computed once for its group,
+Requests are cut into fixed units; each unit is decoded by one lane, and a few threads share the work of a
+lane, so that weights are read once for many rows. A prompt is computed once for its group,
 common beginnings of prompts once for all, finished rows are replaced from the queue, and a token is an
 inverse-CDF draw from keyed randomness: the same requests give the same completions whatever the number of
 lanes.
@@ -29,9 +29,11 @@ from burnish.rollout.lane import Drawn, Lane
 from burnish.rollout.prefix import PrefixStore
 
 UNITS = 8
-"""Units that many requests are cut into: work for up to as many lanes, and long queues for each."""
-UNIT_ROWS = 32
-"""Completions that make a unit worth a lane of its own: with fewer, reading the weights costs the most."""
+"""Units that many requests are cut into at most: work for up to as many lanes."""
+BATCHES = 4
+"""Batches of completions that make a unit: a long queue keeps its lane's rows full."""
+LANE_THREADS = 4
+"""Threads that share the work of a lane: its weights are read from memory once for all its rows."""
 _CACHE_BYTES = 1 << 30
 """Memory for keys and values of all lanes together; long prompts get fewer rows."""
 _PREFIX_TOKENS = 4096
@@ -49,7 +51,7 @@ class TorchEngine:
         Args:
             policy: model and tokenizer.
             batch_rows: completions that a lane decodes together at most.
-            lanes: threads that decode units side by side; as many as torch computes with by default.
+            lanes: units decoded side by side; one for every four of torch's threads by default.
             remembered_tokens: keys and values of prompts and completions kept from call to call, for
                 conversations whose next prompt continues them; one lane then does everything.
         """
@@ -126,8 +128,8 @@ class TorchEngine:
         self, units: Sequence[Sequence[Request]], on_done: Callable[[int], None] | None
     ) -> list[list[list[Drawn]]]:
         """All units, on as many lanes as there are, the largest shape of cache for each lane."""
-        threads = self.lanes or torch.get_num_threads()
-        lanes = min(threads, len(units))
+        threads = torch.get_num_threads()
+        lanes = min(self.lanes or -(-threads // LANE_THREADS), len(units))
         spare: list[Lane] = []
         lock = threading.Lock()
 
@@ -181,10 +183,10 @@ def _threads_restored() -> Iterator[None]:
 def row_units(requests: Sequence[Request], batch_rows: int) -> list[list[int]]:
     """Fixed units of request numbers, dealt out by prompt length so that all are alike.
 
-    As many as have `UNIT_ROWS` each, or half a batch where that is less, up to `UNITS`; beyond that units
-    grow, and once they are larger than a batch their finished rows are replaced.
+    As many as have `BATCHES` batches each, up to `UNITS`; beyond that units grow. Their number does not
+    depend on the machine, because the bits of bfloat16 products may depend on how many rows go together.
     """
     rows = sum(len(r.temperatures) for r in requests)
-    count = min(UNITS, max(1, rows // max(1, min(UNIT_ROWS, batch_rows // 2))), len(requests))
+    count = min(UNITS, max(1, rows // (BATCHES * batch_rows)), len(requests))
     order = sorted(range(len(requests)), key=lambda i: (len(requests[i].prompt_ids), i))
     return [sorted(order[n::count], key=lambda i: (len(requests[i].prompt_ids), i)) for n in range(count)]

@@ -11,7 +11,7 @@ from burnish.rollout import prefill as prefill_module
 from burnish.rollout.decoder import TransformersDecoder
 from burnish.rollout.engine import Request
 from burnish.rollout.prefix import PrefixStore, common_beginnings
-from burnish.rollout.torch_engine import TorchEngine
+from burnish.rollout.torch_engine import TorchEngine, row_units
 
 SMALL = ModelSettings(name="tiny", dtype="float32", tiny_layers=2, tiny_hidden=64, tiny_intermediate=128)
 
@@ -66,9 +66,21 @@ def counted(policy, **options):
 @pytest.mark.parametrize("lanes", [1, 2, 4])
 def test_lanes_do_not_change_a_bit(tiny_policy, lanes):
     asked = requests(12)
-    assert bits(TorchEngine(tiny_policy, 8, lanes).generate(asked)) == bits(
-        TorchEngine(tiny_policy, 8, 3).generate(asked)
+    assert len(row_units(asked, 3)) == 3
+    assert bits(TorchEngine(tiny_policy, 3, lanes).generate(asked)) == bits(
+        TorchEngine(tiny_policy, 3, 3).generate(asked)
     )
+
+
+@pytest.mark.parametrize("threads", [2, 4])
+def test_threads_that_share_a_lane_do_not_change_a_bit(tiny_policy, threads):
+    asked = requests(12)
+    alone = bits(TorchEngine(tiny_policy, 64).generate(asked))
+    torch.set_num_threads(threads)
+    try:
+        assert bits(TorchEngine(tiny_policy, 64).generate(asked)) == alone
+    finally:
+        torch.set_num_threads(1)
 
 
 def test_finished_rows_are_replaced_from_the_queue(tiny_policy):

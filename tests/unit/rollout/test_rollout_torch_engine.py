@@ -86,7 +86,9 @@ def test_units_hold_every_request_once_and_grow_when_there_are_many():
     asked = [Request((1,) * (1 + i % 7), (1.0,) * 3, 4, (i,)) for i in range(20)]
     units = row_units(asked, 8)
     assert sorted(i for u in units for i in u) == list(range(20))
-    assert len(units) == 8
+    assert len(units) == 1
+    assert len(row_units(asked, 5)) == 3
+    assert len(row_units(asked, 1)) == 8
 
 
 def test_loading_weights_changes_what_is_drawn(fresh_policy):
