@@ -7,8 +7,8 @@ and `scaled_dot_product_attention` round, and the softmax uses the same exponent
 attention kernel, so that a decoded token's log-prob agrees with a plain forward pass. Every array is of
 one type, float32, or bfloat16 passed as uint16; in float32 nothing is rounded.
 
-Compiled code is kept beside the file that asked for it: after a change here, `jobs` and `draw_kernel` keep the
-old code until their `__pycache__/*.nb?` are deleted.
+Compiled code is kept beside the file that asked for it: after a change here, `jobs` and `draw_kernel` keep
+the old code until their `__pycache__/*.nb?` are deleted.
 
 B rows, H query heads, K key heads, G = H / K, C columns of capacity, D head size, N hidden size.
 """
