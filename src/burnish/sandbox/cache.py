@@ -67,10 +67,12 @@ class Cache:
                 return None, False
             self._kept.move_to_end(key)
             self.stats.hits += 1
-            due = int(self.stats.hits * self.audit_fraction) > int(
-                (self.stats.hits - 1) * self.audit_fraction
-            )
-            return found, due
+            return found, self.audit_fraction > 0 and self._is_due(key)
+
+    def _is_due(self, key: bytes) -> bool:
+        """Drawn for each hit: every k-th would pass by a result that is asked for in step with others."""
+        drawn = hashlib.blake2b(b"%d" % self.stats.hits, digest_size=4, key=key).digest()
+        return int.from_bytes(drawn) < self.audit_fraction * (1 << 32)
 
     def fly(self, key: bytes, request: RunRequest, submit: Submit) -> Future[RunResult]:
         """The future of a request: of one under way when it is equal."""

@@ -116,6 +116,7 @@ def _converse(command: list[str], task: Task) -> tuple[bool, int]:
     deadline = time.monotonic() + START_SECONDS + left * (limits["wall_seconds"] + 1.0)
     with subprocess.Popen(
         command,
+        bufsize=0,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
@@ -123,20 +124,24 @@ def _converse(command: list[str], task: Task) -> tuple[bool, int]:
         cwd="/",
         start_new_session=True,
     ) as process:
+        sender = threading.Thread(target=_send, args=(process, task), daemon=True)
         try:
-            threading.Thread(target=_send, args=(process, task), daemon=True).start()
+            sender.start()
             started = process.stdout is not None and _listen(process.stdout.fileno(), task, deadline)
         finally:
             with suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
+            # Nobody reads any more, so it ends at once; the pipe must not be closed under it.
+            sender.join()
         return started, process.wait()
 
 
 def _send(process: subprocess.Popen[bytes], task: Task) -> None:
     if process.stdin is None:
         return
-    with suppress(OSError, ValueError), process.stdin as pipe:
-        pipe.write(wire.pack({"first": task.first, "counted": False}) + task.job)
+    with suppress(OSError):
+        wire.write_all(process.stdin.fileno(), wire.pack({"first": task.first, "counted": False}) + task.job)
+    process.stdin.close()
 
 
 def _listen(fd: int, task: Task, deadline: float) -> bool:
