@@ -130,21 +130,42 @@ class TorchEngine:
         """All units, on as many lanes as there are, the largest shape of cache for each lane."""
         threads = torch.get_num_threads()
         lanes = min(self.lanes or -(-threads // LANE_THREADS), len(units))
+        with self._head.precision():
+            if lanes == 1:
+                # In this thread: OpenMP keeps a team for each, and more teams than cores wait for each other.
+                lane = self._lane(units, 1)
+                return [self._work(lane, unit, on_done) for unit in units]
+            return self._side_by_side(units, lanes, max(1, threads // lanes), on_done)
+
+    def _work(
+        self, lane: Lane, unit: Sequence[Request], on_done: Callable[[int], None] | None
+    ) -> list[list[Drawn]]:
+        drawn = lane.run(unit, on_done)
+        if self._remembered is None:
+            lane.store.clear()  # what a unit finds there must not depend on who ran before it
+        return drawn
+
+    def _side_by_side(
+        self,
+        units: Sequence[Sequence[Request]],
+        lanes: int,
+        threads: int,
+        on_done: Callable[[int], None] | None,
+    ) -> list[list[list[Drawn]]]:
+        """Units on lanes of `threads` threads each."""
         spare: list[Lane] = []
         lock = threading.Lock()
 
         def work(unit: Sequence[Request]) -> list[list[Drawn]]:
-            torch.set_num_threads(max(1, threads // lanes))
+            torch.set_num_threads(threads)
             with lock:
                 lane = spare.pop() if spare else self._lane(units, lanes)
-            drawn = lane.run(unit, on_done)
-            if self._remembered is None:
-                lane.store.clear()  # what a unit finds there must not depend on who ran before it
+            drawn = self._work(lane, unit, on_done)
             with lock:
                 spare.append(lane)
             return drawn
 
-        with self._head.precision(), _threads_restored(), ThreadPoolExecutor(lanes, "burnish-lane") as pool:
+        with _threads_restored(), ThreadPoolExecutor(lanes, "burnish-lane") as pool:
             return list(pool.map(work, units))
 
     def _lane(self, units: Sequence[Sequence[Request]], lanes: int) -> Lane:
