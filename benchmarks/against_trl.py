@@ -141,12 +141,20 @@ def measure(workload: str, options: argparse.Namespace) -> dict[str, Any]:
         "lr": options.lr, "seed": options.seed, "threads": options.threads, "reward": reward,
     }  # fmt: skip
     with tempfile.TemporaryDirectory() as folder:
-        sides = [start_trl(common, Path(folder), options), start_ours(common, Path(folder))]
+        sides: list[Side] = []
         try:
-            for number in range(steps):
+            # The second starts when the first waits: two that warm up at once take ten times as long.
+            for begin in (
+                lambda: start_trl(common, Path(folder), options),
+                lambda: start_ours(common, Path(folder)),
+            ):
+                sides.append(begin())
+                say(f"{workload}: step 1 of {steps}, {sides[-1].name}")
+                sides[-1].step(first=True)
+            for number in range(1, steps):
                 for side in sides if number % 2 == 0 else reversed(sides):
                     say(f"{workload}: step {number + 1} of {steps}, {side.name}")
-                    side.step(first=number == 0)
+                    side.step()
         finally:
             for side in sides:
                 side.close()
