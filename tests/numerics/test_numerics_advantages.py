@@ -6,7 +6,8 @@ import pytest
 import torch
 
 from burnish.algorithms.advantages import centred, has_signal, leave_one_out, live, standardised
-from burnish.algorithms.base import RewardBatch, build
+from burnish.algorithms.base import RewardBatch
+from burnish.algorithms.build import build
 from burnish.algorithms.scales import DomainScales
 from burnish.algorithms.settings import AlgorithmSettings
 

@@ -5,9 +5,16 @@ import math
 import pytest
 import torch
 
-from burnish.algorithms.base import TokenBatch, build
+from burnish.algorithms.base import TokenBatch
+from burnish.algorithms.build import build
+from burnish.algorithms.catalogue import PRESETS
 from burnish.algorithms.losses import outside_trust_region
 from burnish.algorithms.settings import AlgorithmSettings
+
+
+def read_by(name, **keys):
+    """Settings of a preset, keys that it does not read left out."""
+    return AlgorithmSettings(name=name, **{k: v for k, v in keys.items() if k in PRESETS[name].keys})
 
 
 def logs(*probabilities):
@@ -20,7 +27,8 @@ def vector(*values):
 
 def loss_and_gradient(settings, pi, mu, ref, advantages):
     pi = pi.clone().requires_grad_()
-    result = build(settings).token_loss(TokenBatch(pi, mu, ref, advantages))
+    batch = TokenBatch(pi, mu, ref, advantages, torch.ones(len(pi), dtype=torch.int64))
+    result = build(settings).token_loss(batch)
     (gradient,) = torch.autograd.grad(result.loss.sum(), pi)
     return result, gradient
 
@@ -103,7 +111,7 @@ def test_importance_weight_is_capped():
     torch.testing.assert_close(gradient, vector(-20.0))
 
 
-@pytest.mark.parametrize("name", ["dppo", "grpo", "rloo"])
+@pytest.mark.parametrize("name", PRESETS)
 def test_on_policy_all_presets_are_plain_policy_gradient(name):
     settings = AlgorithmSettings(name=name, kl_coef=0.0)
     _, gradient = loss_and_gradient(settings, PI, PI, None, ADVANTAGES)
@@ -123,7 +131,7 @@ def test_grpo_gradient_equals_finite_differences():
 @pytest.mark.parametrize("name", ["dppo", "rloo"])
 def test_stopped_ratio_has_the_gradient_of_the_ratio_objective(name):
     # d(pi/mu)/d log pi = pi/mu, so -A sg(r) log pi has the gradient of -A r, here by central differences.
-    settings = AlgorithmSettings(name=name, kl_coef=0.0, behaviour_coef=0.0, trust_region=1.0)
+    settings = read_by(name, kl_coef=0.0, behaviour_coef=0.0, trust_region=1.0)
     _, gradient = loss_and_gradient(settings, PI, MU, None, ADVANTAGES)
     step = 1e-6
 
@@ -133,14 +141,14 @@ def test_stopped_ratio_has_the_gradient_of_the_ratio_objective(name):
     torch.testing.assert_close(gradient, (objective(PI + step) - objective(PI - step)) / (2 * step))
 
 
-@pytest.mark.parametrize("name", ["dppo", "grpo", "rloo"])
+@pytest.mark.parametrize("name", PRESETS)
 def test_expected_gradient_on_policy_is_that_of_the_expected_reward(name):
     # Enumerate a categorical: sum_y mu(y) * grad of the token loss = -grad sum_y pi(y) A(y) at pi = mu.
     logits = torch.tensor([0.3, -0.7, 1.1, 0.0], dtype=torch.float64, requires_grad=True)
     reward = vector(1.0, 0.0, 0.25, 0.0)
     pi = logits.log_softmax(0)
     result = build(AlgorithmSettings(name=name, kl_coef=0.0)).token_loss(
-        TokenBatch(pi, pi.detach(), None, reward)
+        TokenBatch(pi, pi.detach(), None, reward, torch.ones(4, dtype=torch.int64))
     )
     (ours,) = torch.autograd.grad((pi.detach().exp() * result.loss).sum(), logits, retain_graph=True)
     (exact,) = torch.autograd.grad(-(pi.exp() * reward).sum(), logits)

@@ -32,6 +32,18 @@ def sequence_mean_token_sum(lengths: Tensor, active: Tensor) -> Tensor:
     return _share(tokens > 0, (tokens > 0).sum())
 
 
+def token_mean(lengths: Tensor, active: Tensor) -> Tensor:
+    """Mean over all tokens of the step (2503.14476): a long sample weighs more."""
+    tokens = _counted(lengths, active)
+    return _share(tokens > 0, tokens.sum())
+
+
+def sequence_mean_token_sum_over(constant: int, lengths: Tensor, active: Tensor) -> Tensor:
+    """Sum over the tokens of a sample divided by a constant, then mean over samples (2503.20783)."""
+    tokens = _counted(lengths, active)
+    return _share(tokens > 0, (tokens > 0).sum() * constant)
+
+
 def _counted(lengths: Tensor, active: Tensor) -> Tensor:
     expect_shape("lengths", lengths, (-1, -1))
     expect_shape("active", active, tuple(lengths.shape))

@@ -1,19 +1,19 @@
 """What an algorithm takes and gives: rewards to advantages, token log-probs to token losses.
 
-Shapes: G groups, N samples a group, T completion tokens of any number of samples, flattened.
+Shapes: G groups, N samples a group, T completion tokens of S samples, flattened.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 import torch
 from torch import Tensor
 
+from burnish.algorithms.controls import AT_REST, Controls
 from burnish.algorithms.scales import DomainScales
-from burnish.algorithms.settings import AlgorithmSettings
 from burnish.errors import DomainError
 
 
@@ -32,10 +32,18 @@ class RewardBatch:
     """[G, N] bool: the verdict was `Scored`."""
     domains: tuple[str, ...]
     """Domain of each group."""
+    lengths: Tensor | None = None
+    """[G, N] int64, completion tokens; what weighs by length or penalises it needs them."""
+    cut: Tensor | None = None
+    """[G, N] bool: the completion reached the most tokens allowed before it ended."""
+    greedy: bool = False
+    """The last sample of each group was drawn greedily: a baseline, not a sample of the policy."""
 
     def __post_init__(self):
         expect_shape("rewards", self.rewards, (len(self.domains), -1))
-        expect_shape("valid", self.valid, tuple(self.rewards.shape))
+        for name, tensor in (("valid", self.valid), ("lengths", self.lengths), ("cut", self.cut)):
+            if tensor is not None:
+                expect_shape(name, tensor, tuple(self.rewards.shape))
         expect_floating("rewards", self.rewards)
         expect_bool("valid", self.valid)
         self._expect_finite()
@@ -55,7 +63,7 @@ class RewardBatch:
 
 @dataclass(frozen=True)
 class TokenBatch:
-    """Completion tokens of a micro-batch, flattened; all tensors [T] and of one floating dtype.
+    """Completion tokens of a micro-batch, sample after sample; [T] and of one floating dtype, where not said.
 
     Raises:
         ValueError: shapes or dtypes do not fit.
@@ -69,15 +77,38 @@ class TokenBatch:
     """Log-probs under the frozen reference, or None without KL."""
     advantages: Tensor
     """Advantage of each token, detached."""
+    lengths: Tensor | None = None
+    """[S] int64, tokens of each sample; ratios of whole samples and sums along them need it."""
+    domains: tuple[str, ...] = ()
+    """Domain of each sample; needed where they have algorithms of their own."""
+    entropy: Tensor | None = None
+    """Entropy in nats of the distribution that each token was drawn from under pi; carries gradient."""
+    controls: Controls = AT_REST
+    """Where the controllers of the coefficients stand."""
 
     def __post_init__(self):
         expect_floating("logprobs", self.logprobs)
         expect_shape("logprobs", self.logprobs, (-1,))
-        others = {"behaviour": self.behaviour, "reference": self.reference, "advantages": self.advantages}
+        others = {
+            "behaviour": self.behaviour, "reference": self.reference, "advantages": self.advantages,
+            "entropy": self.entropy,
+        }  # fmt: skip
         for name, tensor in others.items():
             if tensor is not None:
                 expect_shape(name, tensor, tuple(self.logprobs.shape))
                 expect_dtype(name, tensor, self.logprobs.dtype)
+        if self.lengths is not None and int(self.lengths.sum()) != len(self.logprobs):
+            total, count = int(self.lengths.sum()), len(self.lengths)
+            raise ValueError(
+                f"lengths of {count} samples sum to {total}, expected {len(self.logprobs)} tokens"
+            )
+
+    @property
+    def bounds(self) -> Tensor:
+        """`lengths`, or ValueError where the caller left them out."""
+        if self.lengths is None:
+            raise ValueError(f"a batch of {len(self.logprobs)} tokens has no lengths, which this loss needs")
+        return self.lengths
 
 
 @dataclass(frozen=True)
@@ -90,23 +121,44 @@ class TokenLoss:
     """Each [T] and detached: `clipped` (0 or 1), `ratio`, `mismatch_k3`, and `kl` with a reference."""
 
 
+@dataclass(frozen=True, slots=True)
+class Needs:
+    """What an algorithm asks of those who call it."""
+
+    reference: bool = False
+    """Log-probs of a reference policy."""
+    entropy: bool = False
+    """Entropy of every token's distribution."""
+    greedy: bool = False
+    """One greedy completion a group, after its samples."""
+
+
 class Algorithm(Protocol):
-    """One way to turn rewards into an update; stateless, all state is `DomainScales`."""
+    """One way to turn rewards into an update; stateless, all state is `DomainScales` and `Controls`."""
 
     @property
     def name(self) -> str:
         """Name of the preset."""
         ...
 
+    @property
+    def needs(self) -> Needs:
+        """What it asks for."""
+        ...
+
     def advantages(self, batch: RewardBatch, scales: DomainScales) -> tuple[Tensor, DomainScales]:
-        """Advantages [G, N], 0 where invalid or where the group has no signal, and the new scales."""
+        """Advantages [G, N], 0 where not active, and the new scales."""
+        ...
+
+    def active(self, batch: RewardBatch) -> Tensor:
+        """[G, N] bool: the sample takes part in the loss, because its group has signal."""
         ...
 
     def token_loss(self, batch: TokenBatch) -> TokenLoss:
         """Loss and metrics of each token, before aggregation."""
         ...
 
-    def weights(self, lengths: Tensor, active: Tensor) -> Tensor:
+    def weights(self, lengths: Tensor, active: Tensor, domains: Sequence[str] = ()) -> Tensor:
         """Weight of each token of a sample in the step's loss, [G, N] float32.
 
         The loss of the step is the sum over tokens of weight times token loss. Denominators cover the whole
@@ -114,19 +166,35 @@ class Algorithm(Protocol):
 
         Args:
             lengths: [G, N] completion tokens.
-            active: [G, N] bool: the sample is valid and its group has signal.
+            active: [G, N] bool, from `active`.
+            domains: of each group; needed where they have algorithms of their own.
         """
         ...
 
 
-def build(settings: AlgorithmSettings) -> Algorithm:
-    """The algorithm that the settings name."""
-    # The presets import this module for its records.
-    from burnish.algorithms.dppo import Dppo  # noqa: PLC0415
-    from burnish.algorithms.grpo import Grpo  # noqa: PLC0415
-    from burnish.algorithms.rloo import Rloo  # noqa: PLC0415
+class Preset(Protocol):
+    """The part of an algorithm that is its own: a short file. `Objective` adds what all presets share."""
 
-    return {"dppo": Dppo, "grpo": Grpo, "rloo": Rloo}[settings.name](settings)
+    @property
+    def name(self) -> str:
+        """Its name in the catalogue."""
+        ...
+
+    def advantages(self, batch: RewardBatch, scales: DomainScales) -> tuple[Tensor, DomainScales]:
+        """Advantages [G, N], 0 where not active, and the new scales."""
+        ...
+
+    def active(self, batch: RewardBatch) -> Tensor:
+        """[G, N] bool: which samples take part in the loss."""
+        ...
+
+    def surrogate(self, batch: TokenBatch) -> tuple[Tensor, Tensor]:
+        """Loss of each token without pulls, and where it was clipped: [T] with gradient, [T] bool."""
+        ...
+
+    def weights(self, lengths: Tensor, active: Tensor) -> Tensor:
+        """Weight of each token of a sample in the step's loss, [G, N] float32."""
+        ...
 
 
 def expect_shape(name: str, tensor: Tensor, shape: tuple[int, ...]) -> None:

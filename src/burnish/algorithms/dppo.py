@@ -23,19 +23,16 @@ from torch import Tensor
 
 from burnish.algorithms import aggregation
 from burnish.algorithms.advantages import centred
-from burnish.algorithms.base import RewardBatch, TokenBatch, TokenLoss
+from burnish.algorithms.base import RewardBatch, TokenBatch
+from burnish.algorithms.group import GroupRelative
 from burnish.algorithms.losses import capped_ratio, outside_trust_region, policy_gradient
-from burnish.algorithms.metrics import token_metrics
-from burnish.algorithms.penalties import reference_k2
 from burnish.algorithms.scales import DomainScales
-from burnish.algorithms.settings import AlgorithmSettings
 
 
 @dataclass(frozen=True)
-class Dppo:
+class Dppo(GroupRelative):
     """The preset `dppo`."""
 
-    settings: AlgorithmSettings
     name: ClassVar[str] = "dppo"
 
     def advantages(self, batch: RewardBatch, scales: DomainScales) -> tuple[Tensor, DomainScales]:
@@ -46,16 +43,13 @@ class Dppo:
         scaled = centred(batch.rewards, batch.valid) / stds[:, None]
         return scaled.clamp(-s.advantage_clip, s.advantage_clip), scales
 
-    def token_loss(self, batch: TokenBatch) -> TokenLoss:
-        """Masked policy gradient with pulls towards the sampler and the reference."""
+    def surrogate(self, batch: TokenBatch) -> tuple[Tensor, Tensor]:
+        """Masked policy gradient with a pull towards the sampler."""
         s = self.settings
         ratio = capped_ratio(batch.logprobs, batch.behaviour, s.ratio_cap)
         masked = outside_trust_region(batch.logprobs, batch.behaviour, batch.advantages, s.trust_region)
-        gradient = policy_gradient(batch.logprobs, batch.advantages, ratio)
-        loss = torch.where(masked, 0.0, gradient)
-        loss = loss + s.behaviour_coef * (batch.logprobs - batch.behaviour).square()
-        loss = loss + reference_k2(batch, ratio, s.kl_coef)
-        return TokenLoss(loss, token_metrics(batch, masked))
+        loss = torch.where(masked, 0.0, policy_gradient(batch.logprobs, batch.advantages, ratio))
+        return loss + s.behaviour_coef * (batch.logprobs - batch.behaviour).square(), masked
 
     def weights(self, lengths: Tensor, active: Tensor) -> Tensor:
         """Prompt mean: long answers and talkative domains weigh no more than others."""

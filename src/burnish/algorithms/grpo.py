@@ -5,7 +5,8 @@
 
 Token losses are averaged inside each sample, then over samples.
 
-Papers: 2402.03300; 2503.14476 for the wider upper clip (equal clips give the original).
+Papers: 2402.03300; 2503.14476 for the wider upper clip (equal clips give the original); 1912.09729 for
+`dual_clip`, which bounds the loss of a token with A < 0.
 No signal: all valid rewards of a group are equal, or fewer than two are valid; then std + eps would divide 0.
 How ours differs: mu, the sampler, stands for the old policy; groups without signal leave the denominator.
 Dividing by the group's std makes a group with rewards .01 and .05 push as hard as one with .01 and 1.
@@ -20,32 +21,28 @@ from torch import Tensor
 
 from burnish.algorithms import aggregation
 from burnish.algorithms.advantages import standardised
-from burnish.algorithms.base import RewardBatch, TokenBatch, TokenLoss
+from burnish.algorithms.base import RewardBatch, TokenBatch
+from burnish.algorithms.group import GroupRelative
 from burnish.algorithms.losses import clipped_surrogate
-from burnish.algorithms.metrics import token_metrics
-from burnish.algorithms.penalties import reference_k3
 from burnish.algorithms.scales import DomainScales
-from burnish.algorithms.settings import AlgorithmSettings
 
 
 @dataclass(frozen=True)
-class Grpo:
+class Grpo(GroupRelative):
     """The preset `grpo`."""
 
-    settings: AlgorithmSettings
     name: ClassVar[str] = "grpo"
 
     def advantages(self, batch: RewardBatch, scales: DomainScales) -> tuple[Tensor, DomainScales]:
         """Standardised by group; the scales are not used."""
         return standardised(batch.rewards, batch.valid), scales
 
-    def token_loss(self, batch: TokenBatch) -> TokenLoss:
-        """Clipped surrogate plus k3."""
+    def surrogate(self, batch: TokenBatch) -> tuple[Tensor, Tensor]:
+        """Clipped ratio."""
         s = self.settings
-        loss, clipped = clipped_surrogate(
-            batch.logprobs, batch.behaviour, batch.advantages, s.clip_low, s.clip_high
+        return clipped_surrogate(
+            batch.logprobs, batch.behaviour, batch.advantages, s.clip_low, s.clip_high, s.dual_clip
         )
-        return TokenLoss(loss + reference_k3(batch, s.kl_coef), token_metrics(batch, clipped))
 
     def weights(self, lengths: Tensor, active: Tensor) -> Tensor:
         """Mean over tokens of a sample, then over samples."""

@@ -30,3 +30,7 @@ def k3(logprobs: Tensor, reference: Tensor) -> Tensor:
 def mismatch_k3(logprobs: Tensor, behaviour: Tensor) -> Tensor:
     """Estimate of KL(mu || pi) for tokens drawn from mu: r - 1 - log r with r = pi/mu."""
     return k3(behaviour, logprobs)
+
+
+ESTIMATORS = {"k1": k1, "k2": k2, "k3": k3}
+"""By the name that `kl_estimator` gives them."""

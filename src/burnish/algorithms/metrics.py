@@ -9,7 +9,11 @@ from burnish.algorithms.kl import k3, mismatch_k3
 
 
 def token_metrics(batch: TokenBatch, clipped: Tensor) -> dict[str, Tensor]:
-    """`clipped` (0 or 1), `ratio` pi/mu, `mismatch_k3` (mu, pi), and `kl` (k3 to the reference, if any)."""
+    """By name, each [T] and detached.
+
+    `clipped` (0 or 1), `ratio` pi/mu, `mismatch_k3` (mu, pi), with a reference `kl` (k3), and `exact_entropy`
+    in nats where it was computed.
+    """
     logprobs, behaviour = batch.logprobs.detach(), batch.behaviour.detach()
     metrics = {
         "clipped": clipped.to(logprobs.dtype),
@@ -18,4 +22,6 @@ def token_metrics(batch: TokenBatch, clipped: Tensor) -> dict[str, Tensor]:
     }
     if batch.reference is not None:
         metrics["kl"] = k3(logprobs, batch.reference.detach())
+    if batch.entropy is not None:
+        metrics["exact_entropy"] = batch.entropy.detach()
     return metrics

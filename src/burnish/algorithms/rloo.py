@@ -8,14 +8,14 @@ samples, so gradients grow with length: lower the learning rate for long complet
 
 Paper: 2402.14740.
 No signal: all valid rewards of a group are equal, or fewer than two are valid.
-How ours differs: the paper subtracts k times the summed k1 from the reward of a completion. Ours charges each
-token for its own k1 only, which has the same gradient as k2 in the loss, and leaves later tokens and the
-baseline out of it. Tokens drawn by an older policy carry the truncated weight; on-policy it is 1.
+How ours differs: the paper subtracts k times the summed k1 from the reward of a completion, and so from the
+baseline too; `kl_in = "reward"` with k1 charges each token for itself and what follows, which has the same
+expected gradient. By default each token pays for its own KL only, as k2 in the loss. Tokens drawn by an older
+policy carry the truncated weight; on-policy it is 1.
 """
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -23,33 +23,25 @@ from torch import Tensor
 
 from burnish.algorithms import aggregation
 from burnish.algorithms.advantages import leave_one_out
-from burnish.algorithms.base import RewardBatch, TokenBatch, TokenLoss
-from burnish.algorithms.losses import capped_ratio, policy_gradient
-from burnish.algorithms.metrics import token_metrics
-from burnish.algorithms.penalties import reference_k2
+from burnish.algorithms.base import RewardBatch, TokenBatch
+from burnish.algorithms.group import GroupRelative
+from burnish.algorithms.losses import weighted_gradient
 from burnish.algorithms.scales import DomainScales
-from burnish.algorithms.settings import AlgorithmSettings
 
 
 @dataclass(frozen=True)
-class Rloo:
+class Rloo(GroupRelative):
     """The preset `rloo`."""
 
-    settings: AlgorithmSettings
     name: ClassVar[str] = "rloo"
 
     def advantages(self, batch: RewardBatch, scales: DomainScales) -> tuple[Tensor, DomainScales]:
         """Leave-one-out; the scales are not used."""
         return leave_one_out(batch.rewards, batch.valid), scales
 
-    def token_loss(self, batch: TokenBatch) -> TokenLoss:
-        """Policy gradient with truncated weights plus weighted k2; `clipped` marks truncated weights."""
-        s = self.settings
-        ratio = capped_ratio(batch.logprobs, batch.behaviour, s.ratio_cap)
-        loss = policy_gradient(batch.logprobs, batch.advantages, ratio)
-        loss = loss + reference_k2(batch, ratio, s.kl_coef)
-        log_ratio = batch.logprobs.detach() - batch.behaviour
-        return TokenLoss(loss, token_metrics(batch, log_ratio > math.log(s.ratio_cap)))
+    def surrogate(self, batch: TokenBatch) -> tuple[Tensor, Tensor]:
+        """Policy gradient with truncated weights; clipped are those that were truncated."""
+        return weighted_gradient(batch.logprobs, batch.behaviour, batch.advantages, self.settings.ratio_cap)
 
     def weights(self, lengths: Tensor, active: Tensor) -> Tensor:
         """Sum over tokens of a sample, mean over samples."""

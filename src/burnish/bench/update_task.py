@@ -16,7 +16,8 @@ from typing import Any, Literal
 import torch
 from torch import Tensor
 
-from burnish.algorithms.base import Algorithm, TokenBatch, build
+from burnish.algorithms.base import Algorithm, TokenBatch
+from burnish.algorithms.build import build
 from burnish.algorithms.settings import AlgorithmSettings
 from burnish.bench.child import Peak
 from burnish.errors import ModelError
@@ -145,7 +146,12 @@ def naive_loss(policy: Policy, algorithm: Algorithm, update: GroupUpdate, *, ful
         return torch.tensor(values)[:, None].expand_as(used)[used]
 
     behaviour = torch.tensor([p for b in branches for p in b.sample.logprobs])
-    batch = TokenBatch(chosen[used], behaviour, None, spread([b.advantage for b in branches]))
+    batch = TokenBatch(
+        chosen[used],
+        behaviour,
+        None,
+        spread([b.advantage for b in branches if isinstance(b.advantage, float)]),
+    )
     return (algorithm.token_loss(batch).loss * spread([b.weight for b in branches])).sum()
 
 

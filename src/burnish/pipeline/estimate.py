@@ -99,7 +99,7 @@ def _stage_seconds(recipe: Recipe, speeds: _Speeds, domains: int) -> dict[str, f
     if "rl" in recipe.stages:
         drawing = r.prompts_per_step * rows * speeds.answer / speeds.generated
         learning = r.prompts_per_step * (speeds.prompt + rows * speeds.answer) / speeds.trained
-        seconds["rl"] = r.steps * (drawing + learning * (1.33 if recipe.algorithm.kl_coef else 1))
+        seconds["rl"] = r.steps * (drawing + learning * (1.33 if recipe.algorithm.needs_reference else 1))
     limits = {"sft": s.max_minutes, "rl": r.max_minutes}
     return {n: min(v, 60 * (limits.get(n) or float("inf"))) for n, v in seconds.items()}
 
@@ -110,7 +110,7 @@ def _memory(policy: Policy, recipe: Recipe) -> int:
     every = sum(p.numel() for p in policy.model.parameters())
     trained = sum(p.numel() for p in policy.trainable().values())
     width = torch.finfo(policy.dtype).bits // 8
-    copies = 2 + bool(recipe.algorithm.kl_coef and not recipe.model.lora_rank)
+    copies = 2 + bool(recipe.algorithm.needs_reference and not recipe.model.lora_rank)
     budget = max(recipe.rl.tokens_per_micro_batch, recipe.sft.tokens_per_micro_batch)
     per_token = config.num_hidden_layers * (14 * config.hidden_size + 4 * config.intermediate_size) * width
     heads = config.num_key_value_heads * (config.hidden_size // config.num_attention_heads)

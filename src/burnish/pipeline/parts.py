@@ -74,7 +74,7 @@ def engine_of(policy: Policy, recipe: Recipe) -> TorchEngine:
 
 def reference_of(policy: Policy, recipe: Recipe) -> Reference | None:
     """What KL is measured against: a frozen copy, or the base under a disabled adapter; None without KL."""
-    if recipe.algorithm.kl_coef == 0:
+    if not recipe.algorithm.needs_reference:
         return None
     disable = getattr(policy.model, "disable_adapter", None)
     if callable(disable):
@@ -102,7 +102,7 @@ def source_of(
     probes = probes_for(policy)
     collector = Collector(
         policy, {d.name: d for d in domains}, r.samples, r.temperature, r.max_tokens, recipe.seed,
-        r.grading_workers, r.grading_seconds,
+        r.grading_workers, r.grading_seconds, recipe.algorithm.name == "remax",
     )  # fmt: skip
 
     def open_source(origin: WeightVersion) -> Source:

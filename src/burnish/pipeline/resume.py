@@ -157,7 +157,7 @@ def _reference(recipe: Recipe, folder: RunDir, bench: Workbench) -> Reference | 
     """KL is measured against the policy that the stage began with, not the one it has become."""
     if "sft" in recipe.stages:
         ends = [s for s in saved_checkpoints(folder.checkpoints) if s.stage == "sft" and s.finished]
-        if recipe.algorithm.kl_coef and not ends:
+        if recipe.algorithm.needs_reference and not ends:
             raise RunError(
                 "the checkpoint that ended sft is damaged or missing, and KL is measured against it",
                 got=[p.name for p in folder.checkpoint_paths()],

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from burnish.algorithms.base import build as build_algorithm
+from burnish.algorithms.build import build as build_algorithm
 from burnish.domains.base import Domain
 from burnish.domains.prefetch import TaskPool
 from burnish.domains.registry import DomainSet
@@ -230,7 +230,7 @@ def _rl(run: _Run) -> None:
     )
     learner = Learner(
         open_source,
-        build_algorithm(run.recipe.algorithm),
+        build_algorithm(run.recipe.algorithm, run.recipe.rollout.max_tokens),
         curriculum_of(run.recipe, run.domains),
         run.reference or reference_of(run.bench.policy, run.recipe),
         run.recipe.seed,

@@ -6,6 +6,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from burnish.algorithms.catalogue import PRESETS
 from burnish.algorithms.settings import AlgorithmSettings
 from burnish.curriculum.settings import CurriculumSettings
 from burnish.domains.settings import DomainSettings
@@ -83,8 +84,9 @@ def _check_domains(recipe: Recipe) -> str | None:
 
 
 def _check_group(recipe: Recipe) -> str | None:
-    """Every algorithm so far compares the samples of one prompt with each other."""
-    if "rl" not in recipe.stages or recipe.rollout.samples >= 2:
+    """Most algorithms compare the samples of one prompt with each other."""
+    least = max(PRESETS[s.name].least_samples for s in (recipe.algorithm, *recipe.algorithm.overrides))
+    if "rl" not in recipe.stages or recipe.rollout.samples >= least:
         return None
     return (
         f'algorithm.name = "{recipe.algorithm.name}" compares the samples of one prompt, '

@@ -13,7 +13,7 @@ from burnish.domains.base import Domain
 from burnish.faults import fault_point
 from burnish.models.policy import Policy
 from burnish.randomness import uniform
-from burnish.records import Boundary, Faulted, Group, Sample, Scored, Task, Verdict
+from burnish.records import Boundary, Faulted, Group, Sample, Scored, StopReason, Task, Verdict
 from burnish.rewards.deadline import within
 from burnish.rewards.judge import judge
 from burnish.spans import span
@@ -31,6 +31,13 @@ class Collector:
     seed: int
     grading_workers: int = 1
     grading_seconds: float = 60.0
+    greedy: bool = False
+    """Draw one greedy completion more for each prompt, after its samples."""
+
+    @property
+    def temperatures(self) -> tuple[float, ...]:
+        """Of the completions of a prompt, in order."""
+        return (self.temperature,) * self.samples + (0.0,) * self.greedy
 
     def grade(self, group: Group) -> Group:
         """Fill in the verdict of every sample; equal answers to one task are judged once."""
@@ -53,7 +60,11 @@ def verdict_within(seconds: float, domain: Domain, task: Task, sample: Sample) -
 
 
 def reward_batch(
-    groups: Sequence[Group], *, coin: int | None = None, fresh: Tensor | None = None
+    groups: Sequence[Group],
+    *,
+    coin: int | None = None,
+    fresh: Tensor | None = None,
+    greedy: bool = False,
 ) -> RewardBatch:
     """Rewards of graded groups; only `Scored` verdicts are valid.
 
@@ -61,6 +72,7 @@ def reward_batch(
         groups: G groups of N samples.
         coin: a seed; rewards are then coin flips that know nothing of the verdict, as a control.
         fresh: [G, N] bool; samples where it is false are not valid either.
+        greedy: the last sample of each group was drawn greedily.
     """
     values = [
         [_value(v) if coin is None else _flip(coin, g, i) for i, v in enumerate(g.verdicts)] for g in groups
@@ -71,7 +83,15 @@ def reward_batch(
         torch.tensor(values, dtype=torch.float32),
         valid if fresh is None else valid & fresh,
         tuple(g.task.domain for g in groups),
+        torch.tensor([[len(s.token_ids) for s in g.samples] for g in groups], dtype=torch.int64),
+        torch.tensor([[s.stop is StopReason.LENGTH for s in g.samples] for g in groups], dtype=torch.bool),
+        greedy,
     )
+
+
+def without_greedy(groups: Sequence[Group]) -> list[Group]:
+    """The groups without the last completion of each, which was drawn greedily as a baseline."""
+    return [replace(g, samples=g.samples[:-1], verdicts=g.verdicts[:-1]) for g in groups]
 
 
 def within_bound(groups: Sequence[Group], version: int, bound: int) -> Tensor:

@@ -97,16 +97,15 @@ def is_open(sample: Sample) -> bool:
 
 
 def _first(group: Group, segment: Segment, collector: Collector, version: int) -> list[Request]:
-    temperatures = (collector.temperature,) * collector.samples
     stream = (collector.seed, "rollout", version, group.ordinal)
-    return [Request(group.prompt_ids, temperatures, segment.tokens, stream)]
+    return [Request(group.prompt_ids, collector.temperatures, segment.tokens, stream)]
 
 
 def _continued(group: Group, segment: Segment, collector: Collector, version: int) -> list[Request]:
     return [
         Request(
             group.prompt_ids + s.token_ids,
-            (collector.temperature,),
+            (collector.temperatures[s.index],),
             segment.tokens,
             (collector.seed, "rollout", version, group.ordinal, "part", s.index, len(s.token_ids)),
         )

@@ -25,6 +25,21 @@ def packed_logprobs(causal: PreTrainedModel, packed: Packed) -> Tensor:
     return token_logprobs(rows, output_weight(causal), packed.targets)
 
 
+def packed_logprobs_and_entropy(causal: PreTrainedModel, packed: Packed) -> tuple[Tensor, Tensor]:
+    """As `packed_logprobs`, and the entropy in nats of each token's distribution; both carry gradient."""
+    hidden = hidden_states(causal, packed.ids, packed.mask, packed.positions)
+    rows = hidden.reshape(-1, hidden.shape[-1])[packed.predictors]
+    chunks = zip(rows.split(_CHUNK), packed.targets.split(_CHUNK), strict=True)
+    weight = output_weight(causal)
+    parts = [checkpoint(_with_entropy, h, weight, t, use_reentrant=False) for h, t in chunks]
+    return torch.cat([p[0] for p in parts]), torch.cat([p[1] for p in parts])  # pyright: ignore
+
+
+def _with_entropy(hidden: Tensor, weight: Tensor, targets: Tensor) -> tuple[Tensor, Tensor]:
+    logprobs = (hidden.float() @ weight.float().T).log_softmax(-1)
+    return logprobs.gather(-1, targets[:, None])[:, 0], -(logprobs.exp() * logprobs).sum(-1)
+
+
 def token_logprobs(hidden: Tensor, weight: Tensor, targets: Tensor) -> Tensor:
     """Log-softmax of `hidden @ weight.T` at the targets, with float32 logits.
 

@@ -19,15 +19,16 @@ from typing import Any
 
 import torch
 
-from burnish.algorithms.advantages import has_signal, live
 from burnish.algorithms.base import Algorithm
+from burnish.algorithms.controls import Controls
 from burnish.curriculum.base import Draw, Outcome
 from burnish.curriculum.base import Policy as Curriculum
 from burnish.faults import fault_point
 from burnish.recipe import RlSettings
 from burnish.records import Faulted, Group, Scored, Task, WeightVersion
 from burnish.spans import ended, timed
-from burnish.training.collect import reward_batch, within_bound
+from burnish.training.collect import reward_batch, within_bound, without_greedy
+from burnish.training.credit import assign
 from burnish.training.metrics import Figures, by_domain, merge_update
 from burnish.training.monitors import Mismatch, mean_staleness, warnings
 from burnish.training.optimiser import MasterOptimiser, OptimiserPlan, learning_rate
@@ -39,7 +40,7 @@ from burnish.training.stage import Deadline, Workbench, save_is_due
 from burnish.training.state import RunState
 from burnish.training.thrift import with_less_memory
 from burnish.training.underway import drop_rest, lease, take_up
-from burnish.training.update import GroupUpdate, Reference, accumulate, distinct
+from burnish.training.update import GroupUpdate, Reference, accumulate
 
 STAGE = "rl"
 FAULTS_TO_QUARANTINE = 3
@@ -95,28 +96,30 @@ def train_rl(bench: Workbench, learner: Learner, settings: RlSettings, state: Ru
 
             fresh = within_bound(groups, state.version, source.bound)
             coin = learner.seed if settings.reward == "random" else None
-            rewards = reward_batch(groups, coin=coin, fresh=fresh)
-            advantages, scales = algorithm.advantages(rewards, state.scales)
-            signal = has_signal(rewards.rewards, rewards.valid)
-            updates = _updates(algorithm, groups, advantages, live(rewards.rewards, rewards.valid))
-            figures = by_domain(groups, advantages, signal)
+            rewards = reward_batch(groups, coin=coin, fresh=fresh, greedy=algorithm.needs.greedy)
+            credit = assign(algorithm, groups, rewards, state.scales)
+            updates = credit.updates
+            sampled = without_greedy(groups) if algorithm.needs.greedy else groups
+            figures = by_domain(sampled, credit.advantages, credit.signal)
             figures[""] |= _ages(groups, fresh, state.version)
 
             lr = learning_rate(plan, state.step)
             if updates:
-                _learn(bench, learner, settings, optimiser, updates, figures)
+                _learn(bench, learner, settings, optimiser, updates, figures, state.controls)
                 figures[""]["grad_norm"] = optimiser.step(lr)
             fault_point("rl.after_update")
             source.sync(optimiser.parameters, state.version + 1)
 
-            position = curriculum.observe(position, _outcomes(groups))
+            position = curriculum.observe(position, _outcomes(sampled))
             with bench.store.together():
                 _warn(bench, source, state.step + 1, figures[""])
                 state = _settle(bench, state, taken, updates, fresh)
-                state = replace(_advance(state, groups, updates), scales=scales, seconds=deadline.seconds)
+                state = replace(
+                    _advance(state, groups, updates), scales=credit.scales, seconds=deadline.seconds
+                )
                 position, state = _quarantine(bench, curriculum, position, state, groups)
                 figures[""] |= _speed(groups, began, collected) | {"lr": lr}
-                _record(bench, state, settings.steps, figures, groups, advantages)
+                _record(bench, state, settings.steps, figures, groups, credit.advantages)
             fault_point("rl.after_record")
             if save_is_due(state.step, settings.steps, settings.checkpoint_every):
                 bench.save(state, optimiser, keep, pending=source.pending() if source.under_way else None)
@@ -132,16 +135,6 @@ def _prefetch(bench: Workbench, curriculum: Curriculum, position: Any, count: in
     """Have the tasks made that would come next if nothing were learnt meanwhile."""
     ahead, _ = curriculum.draw(position, count)
     bench.tasks.prefetch(places(ahead))
-
-
-def _updates(
-    algorithm: Algorithm, groups: Sequence[Group], advantages: torch.Tensor, active: torch.Tensor
-) -> list[GroupUpdate]:
-    lengths = torch.tensor([[len(s.token_ids) for s in g.samples] for g in groups])
-    weights = algorithm.weights(lengths, active)
-    rows = zip(groups, advantages.tolist(), weights.tolist(), active.tolist(), strict=True)
-    merged = [distinct(group, a, w, counts) for group, a, w, counts in rows if any(counts)]
-    return [update for update in merged if update.branches]
 
 
 def _advance(state: RunState, groups: Sequence[Group], updates: Sequence[GroupUpdate]) -> RunState:
@@ -183,12 +176,13 @@ def _learn(
     optimiser: MasterOptimiser,
     updates: Sequence[GroupUpdate],
     figures: dict[str, Figures],
+    controls: Controls,
 ) -> None:
     """Gather the gradient of the step; `figures` gets those of the update."""
 
     def work(budget: int) -> tuple[dict[str, dict[str, float]], Mismatch]:
         seen = Mismatch()
-        done = accumulate(bench.policy, learner.algorithm, updates, budget, learner.reference, seen)
+        done = accumulate(bench.policy, learner.algorithm, updates, budget, learner.reference, seen, controls)
         return done, seen
 
     done, mismatch = with_less_memory(

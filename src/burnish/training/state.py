@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from burnish.algorithms.controls import AT_REST, Controls
 from burnish.algorithms.scales import DomainScales
 from burnish.training.ledger import Ledger
 
@@ -36,6 +37,8 @@ class RunState:
     """Completion tokens drawn in the stage."""
     tokens_trained: int = 0
     """Tokens of forward and backward passes in the stage, prompts included."""
+    controls: Controls = AT_REST
+    """Where the controllers of KL and entropy stand."""
 
     @property
     def ordinal(self) -> int:
@@ -48,17 +51,23 @@ class RunState:
             **asdict(self),
             "curriculum": dict(self.curriculum),
             "scales": self.scales.to_json(),
+            "controls": self.controls.to_json(),
             "ledger": self.ledger.to_json(),
         }
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> RunState:
         """Inverse of `to_json`; also reads states from before there was a ledger."""
-        rest = {name: value for name, value in data.items() if name not in ("ordinal", "ledger", "scales")}
+        rest = {
+            name: value
+            for name, value in data.items()
+            if name not in ("ordinal", "ledger", "scales", "controls")
+        }
         numbered = data.get("ordinal", 0)
         ledger = data.get("ledger", {"frontier": numbered, "first": numbered, "open": []})
         scales = DomainScales.from_json(data["scales"])
-        return cls(**rest, scales=scales, ledger=Ledger.from_json(ledger))
+        controls = Controls.from_json(data.get("controls", {}))
+        return cls(**rest, scales=scales, controls=controls, ledger=Ledger.from_json(ledger))
 
     def begin(self, stage: str) -> RunState:
         """The state at the start of a stage; itself when that stage is already under way."""

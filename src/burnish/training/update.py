@@ -14,13 +14,17 @@ import torch
 from torch import Tensor
 
 from burnish.algorithms.base import Algorithm, TokenBatch, TokenLoss
+from burnish.algorithms.controls import AT_REST, Controls
 from burnish.errors import TrainingError
 from burnish.faults import fault_point
 from burnish.models.policy import Policy
 from burnish.records import Group, Sample
-from burnish.training.logprobs import packed_logprobs
+from burnish.training.logprobs import packed_logprobs, packed_logprobs_and_entropy
 from burnish.training.monitors import Mismatch
 from burnish.training.tree import Packed, Tree, micro_batches
+
+Credit = float | tuple[float, ...]
+"""Advantage of a sample, or of each of its tokens."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +32,7 @@ class Branch:
     """One distinct completion of a group."""
 
     sample: Sample
-    advantage: float
+    advantage: Credit
     weight: float
     """Weight of each of its tokens in the loss of the step, duplicates summed."""
     count: int
@@ -57,7 +61,7 @@ class Reference:
 
 
 def distinct(
-    group: Group, advantages: Sequence[float], weights: Sequence[float], active: Sequence[bool]
+    group: Group, advantages: Sequence[Credit], weights: Sequence[float], active: Sequence[bool]
 ) -> GroupUpdate:
     """Merge identical completions of a group; inactive ones and empty ones are left out."""
     merged: dict[tuple[object, ...], Branch] = {}
@@ -82,6 +86,7 @@ def accumulate(
     token_budget: int,
     reference: Reference | None = None,
     mismatch: Mismatch | None = None,
+    controls: Controls = AT_REST,
 ) -> dict[str, dict[str, float]]:
     """Add the gradient of the step's loss to the model; no optimiser step is taken.
 
@@ -92,6 +97,7 @@ def accumulate(
         token_budget: padded tokens in one forward and backward pass.
         reference: needed when the algorithm's loss has a KL term.
         mismatch: gathers how far the model is from the sampler.
+        controls: where the controllers of the coefficients stand.
 
     Returns:
         Per domain, the mean over tokens of each metric, with `tokens` their number and `loss` their sum.
@@ -103,8 +109,11 @@ def accumulate(
     for packed in micro_batches([u.tree for u in updates], token_budget):
         part = [updates[i] for i in packed.trees]
         tokens = _tokens(part)
-        logprobs = packed_logprobs(policy.causal, packed)
-        batch = TokenBatch(logprobs, tokens.behaviour, _reference(reference, packed), tokens.advantages)
+        logprobs, entropy = _scored(policy, packed, entropy=algorithm.needs.entropy)
+        batch = TokenBatch(
+            logprobs, tokens.behaviour, _reference(reference, packed), tokens.advantages, tokens.lengths,
+            tokens.domains, entropy, controls,
+        )  # fmt: skip
         loss = algorithm.token_loss(batch)
         weighted = loss.loss * tokens.weights
         expect_finite(weighted, part, tokens)
@@ -126,6 +135,10 @@ class _Tokens:
     counts: Tensor
     owner: Tensor
     """Number of the group within the micro-batch."""
+    lengths: Tensor
+    """[S] tokens of each completion."""
+    domains: tuple[str, ...]
+    """Domain of each completion."""
 
 
 def _tokens(part: Sequence[GroupUpdate]) -> _Tokens:
@@ -137,11 +150,26 @@ def _tokens(part: Sequence[GroupUpdate]) -> _Tokens:
 
     return _Tokens(
         behaviour=torch.tensor([p for _, b in branches for p in b.sample.logprobs], dtype=torch.float32),
-        advantages=spread([b.advantage for _, b in branches]),
+        advantages=torch.tensor([a for _, b in branches for a in _each(b)], dtype=torch.float32),
         weights=spread([b.weight for _, b in branches]),
         counts=spread([b.count for _, b in branches]),
         owner=torch.tensor([i for i, _ in branches]).repeat_interleave(lengths),
+        lengths=lengths,
+        domains=tuple(part[i].group.task.domain for i, _ in branches),
     )
+
+
+def _each(branch: Branch) -> Sequence[float]:
+    """The advantage of each token."""
+    if isinstance(branch.advantage, tuple):
+        return branch.advantage
+    return (branch.advantage,) * len(branch.sample.token_ids)
+
+
+def _scored(policy: Policy, packed: Packed, *, entropy: bool) -> tuple[Tensor, Tensor | None]:
+    if entropy:
+        return packed_logprobs_and_entropy(policy.causal, packed)
+    return packed_logprobs(policy.causal, packed), None
 
 
 @torch.no_grad()

@@ -4,16 +4,18 @@ import sys
 import pytest
 import torch
 
-from burnish.algorithms.base import RewardBatch, TokenBatch, build
+from burnish.algorithms.base import RewardBatch, TokenBatch
+from burnish.algorithms.build import build
+from burnish.algorithms.catalogue import PRESETS
 from burnish.algorithms.settings import AlgorithmSettings
 from burnish.errors import DomainError
 
-NAMES = ("dppo", "grpo", "rloo")
+NAMES = tuple(PRESETS)
 
 
 def tokens(**changes):
     fields = dict.fromkeys(("logprobs", "behaviour", "reference", "advantages"), torch.zeros(3))
-    return TokenBatch(**{**fields, **changes})
+    return TokenBatch(**{**fields, "lengths": torch.tensor([1, 2]), **changes})
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -68,6 +70,8 @@ def test_reward_batch_names_what_does_not_fit(rewards, valid, domains, message):
         ({"reference": torch.zeros(3, 1)}, r"reference has shape \[3, 1\], expected \[3\]"),
         ({"advantages": torch.zeros(3).double()}, r"advantages has dtype torch.float64"),
         ({"logprobs": torch.zeros(3, 1)}, r"logprobs has shape \[3, 1\], expected \[any\]"),
+        ({"lengths": torch.tensor([1, 1])}, r"lengths of 2 samples sum to 2, expected 3 tokens"),
+        ({"entropy": torch.zeros(2)}, r"entropy has shape \[2\], expected \[3\]"),
         ({"logprobs": torch.zeros(3).bfloat16()}, r"logprobs has dtype torch.bfloat16"),
     ],
 )
@@ -79,7 +83,7 @@ def test_token_batch_names_what_does_not_fit(changes, message):
 @pytest.mark.parametrize("name", NAMES)
 def test_kl_without_reference_is_refused(name):
     with pytest.raises(ValueError, match=r"kl_coef is 0.001, but the batch of 3 tokens has no reference"):
-        build(AlgorithmSettings(name=name)).token_loss(tokens(reference=None))
+        build(AlgorithmSettings(name=name, kl_coef=1e-3)).token_loss(tokens(reference=None))
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -104,11 +108,18 @@ def test_extreme_log_ratios_keep_loss_and_gradient_finite(name, advantage):
     logprobs = torch.tensor([-0.001, -200.0], requires_grad=True)
     behaviour = torch.tensor([-200.0, -0.001])
     algorithm = build(AlgorithmSettings(name=name, kl_coef=0.0))
-    loss = algorithm.token_loss(TokenBatch(logprobs, behaviour, None, torch.full((2,), advantage))).loss
+    loss = algorithm.token_loss(
+        TokenBatch(logprobs, behaviour, None, torch.full((2,), advantage), torch.tensor([1, 1]))
+    ).loss
     loss.sum().backward()
     assert torch.isfinite(loss).all()
     assert logprobs.grad is not None
     assert torch.isfinite(logprobs.grad).all()
+
+
+def test_whole_sample_losses_need_lengths():
+    with pytest.raises(ValueError, match="3 tokens has no lengths"):
+        build(AlgorithmSettings(name="gspo")).token_loss(tokens(lengths=None))
 
 
 def test_settings_do_not_import_torch():

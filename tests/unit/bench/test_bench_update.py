@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from burnish.algorithms.base import build
+from burnish.algorithms.build import build
 from burnish.algorithms.settings import AlgorithmSettings
 from burnish.bench.update_task import Shape, naive_loss, random_updates
 from burnish.errors import ModelError

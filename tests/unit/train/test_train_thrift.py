@@ -6,7 +6,7 @@ from test_train_update import PLAN, group
 from train_runs import Listening, metric, train
 
 from burnish.algorithms.advantages import live
-from burnish.algorithms.base import build
+from burnish.algorithms.build import build
 from burnish.algorithms.scales import DomainScales
 from burnish.algorithms.settings import AlgorithmSettings
 from burnish.errors import TrainingError

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from burnish.algorithms.advantages import live
-from burnish.algorithms.base import build
+from burnish.algorithms.build import build
 from burnish.algorithms.scales import DomainScales
 from burnish.algorithms.settings import AlgorithmSettings
 from burnish.errors import TrainingError
