@@ -131,6 +131,8 @@ class Needs:
     """Entropy of every token's distribution."""
     greedy: bool = False
     """One greedy completion a group, after its samples."""
+    critic: bool = False
+    """A critic that turns rewards of samples into advantages of tokens."""
 
 
 class Algorithm(Protocol):

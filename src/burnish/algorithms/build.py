@@ -33,5 +33,6 @@ def _objective(settings: PresetSettings, max_tokens: int, *, steered: bool) -> O
         reference=settings.kl_coef > 0,
         entropy=steered or settings.entropy_coef > 0,
         greedy=getattr(preset, "greedy", False),
+        critic=getattr(preset, "critic", False),
     )
     return Objective(preset, settings, needs)

@@ -15,6 +15,9 @@ PULLS = ("kl_coef", "kl_estimator", "kl_in", "ratio_cap", "entropy_coef")
 RUN_WIDE = ("kl_target", "kl_horizon", "reference_every", "reference_decay", "entropy_target", "entropy_step")
 """Read once for the whole run: they steer what is shared by all domains."""
 CORRECTION = ("correction", "correction_low", "correction_high")
+CRITIC = (
+    "critic", "critic_lr", "critic_warmup", "gae_decay", "gae_discount", "value_clip", "value_coef",
+)  # fmt: skip
 CLIP = ("clip_low", "clip_high", "dual_clip")
 
 NO_PULL = {"kl_coef": 0.0}
@@ -136,6 +139,16 @@ PRESETS: Mapping[str, Preset] = {
             "burnish.algorithms.reinforce_pp:ReinforcePp",
             (*CLIP, *CORRECTION, "group_baseline"),
             {"kl_estimator": "k1", "kl_in": "reward"},
+            least_samples=1,
+        ),
+        Preset(
+            "ppo",
+            "a learned critic says how well each token went (GAE); a clipped ratio",
+            "1707.06347",
+            "burnish.algorithms.ppo:Ppo",
+            (*CLIP, *CORRECTION, *CRITIC),
+            {"clip_high": 0.2},
+            per_domain=False,
             least_samples=1,
         ),
     )

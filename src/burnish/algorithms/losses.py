@@ -8,6 +8,8 @@ import torch
 from torch import Tensor
 
 from burnish.algorithms import segments
+from burnish.algorithms.base import TokenBatch
+from burnish.algorithms.settings import PresetSettings
 
 MAX_LOG_RATIO = 20.0
 """Ratios are cut at e^20 before `exp`, as in verl, so that no float overflows."""
@@ -41,21 +43,20 @@ def outside_trust_region(logprobs: Tensor, behaviour: Tensor, advantages: Tensor
     return ((advantages > 0) & (moved > width)) | ((advantages < 0) & (moved < -width))
 
 
-def clipped_surrogate(
-    logprobs: Tensor, behaviour: Tensor, advantages: Tensor, low: float, high: float, dual: float = 0.0
-) -> tuple[Tensor, Tensor]:
+def clipped_surrogate(batch: TokenBatch, s: PresetSettings) -> tuple[Tensor, Tensor]:
     """PPO's -min(r A, clip(r, 1 - low, 1 + high) A) with r = pi/mu (1707.06347), and which tokens it clips.
 
-    With `dual` above 0 the loss of a token with A < 0 is at most -dual A (1912.09729). A clipped token has no
-    gradient.
+    With `dual_clip` above 0 the loss of a token with A < 0 is at most -dual A (1912.09729). A clipped token
+    has no gradient.
     """
-    return clipped_by((logprobs - behaviour).clamp(max=MAX_LOG_RATIO).exp(), advantages, low, high, dual)
+    ratio = (batch.logprobs - batch.behaviour).clamp(max=MAX_LOG_RATIO).exp()
+    return clipped_by(ratio, batch.advantages, s.clip_low, s.clip_high, s.dual_clip)
 
 
 def clipped_by(
     ratio: Tensor, advantages: Tensor, low: float, high: float, dual: float = 0.0
 ) -> tuple[Tensor, Tensor]:
-    """`clipped_surrogate` of given ratios."""
+    """`clipped_surrogate` of given ratios and bounds."""
     free = ratio * advantages
     bound = ratio.clamp(1 - low, 1 + high) * advantages
     gain, clipped = torch.minimum(free, bound), bound.detach() < free.detach()

@@ -40,10 +40,7 @@ class MaxRl(GroupRelative):
 
     def surrogate(self, batch: TokenBatch) -> tuple[Tensor, Tensor]:
         """Clipped ratio."""
-        s = self.settings
-        return clipped_surrogate(
-            batch.logprobs, batch.behaviour, batch.advantages, s.clip_low, s.clip_high, s.dual_clip
-        )
+        return clipped_surrogate(batch, self.settings)
 
     def weights(self, lengths: Tensor, active: Tensor) -> Tensor:
         """Mean over all tokens of the step."""

@@ -33,11 +33,9 @@ class PerDomain:
 
     @property
     def needs(self) -> Needs:
-        """All that any of them needs."""
+        """All that any of them needs; those that need more are for whole runs."""
         needs = [a.needs for a in (self.default, *(other for _, other in self.others))]
-        return Needs(
-            any(n.reference for n in needs), any(n.entropy for n in needs), any(n.greedy for n in needs)
-        )
+        return Needs(reference=any(n.reference for n in needs), entropy=any(n.entropy for n in needs))
 
     def of(self, domain: str) -> int:
         """Number of the algorithm of a domain: 0 is the default, then the others in order."""

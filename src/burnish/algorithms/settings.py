@@ -17,7 +17,18 @@ from pydantic import (
 from burnish.algorithms.catalogue import PRESETS, RUN_WIDE
 
 Name = Literal[
-    "dppo", "grpo", "dr_grpo", "dapo", "gspo", "cispo", "sapo", "maxrl", "rloo", "remax", "reinforce_pp"
+    "dppo",
+    "grpo",
+    "dr_grpo",
+    "dapo",
+    "gspo",
+    "cispo",
+    "sapo",
+    "maxrl",
+    "rloo",
+    "remax",
+    "reinforce_pp",
+    "ppo",
 ]
 Estimator = Literal["k1", "k2", "k3"]
 Correction = Literal["none", "truncate", "mask", "sequence_truncate", "sequence_mask", "geometric_mask"]
@@ -64,6 +75,20 @@ class PresetSettings(BaseModel):
     """Leave answers that were cut off out of the update."""
     group_baseline: bool = False
     """Subtract the mean of the group before whitening over the batch."""
+    critic: Literal["own", "shared"] = "own"
+    """Backbone of the critic: a copy of the starting policy, or the policy itself."""
+    critic_lr: float = Field(default=1e-5, gt=0)
+    """Learning rate of the critic; constant."""
+    critic_warmup: int = Field(default=0, ge=0)
+    """Steps in which only the critic learns."""
+    gae_decay: float = Field(default=0.95, ge=0, le=1)
+    """Lambda of GAE: 1 trusts rewards alone, 0 the critic alone."""
+    gae_discount: float = Field(default=1.0, gt=0, le=1)
+    """What a reward is worth one token earlier."""
+    value_clip: float = Field(default=0.2, ge=0)
+    """How far from its old value a value still learns; 0 = no bound."""
+    value_coef: float = Field(default=0.1, ge=0)
+    """Weight of the value loss where it reaches the policy's weights (`critic = "shared"`)."""
     correction: Correction = "none"
     """Importance correction of what older weights have drawn. `none`: the loss compares the policy with the
     sampler itself. Otherwise it compares the policy with the start of the update, and each token is weighted
@@ -120,6 +145,11 @@ class AlgorithmSettings(PresetSettings):
     def needs_reference(self) -> bool:
         """Whether any domain is pulled towards a reference."""
         return self.kl_coef > 0 or any(override.kl_coef > 0 for override in self.overrides)
+
+    @property
+    def moves_reference(self) -> bool:
+        """Whether the reference is anything but frozen."""
+        return self.reference_every > 0 or self.reference_decay > 0
 
     @model_validator(mode="after")
     def _resolve(self) -> AlgorithmSettings:

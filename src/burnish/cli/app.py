@@ -6,7 +6,7 @@ from importlib.metadata import PackageNotFoundError, version
 
 from cyclopts import App, Parameter
 
-from burnish.cli import bench, doctor, domains, init, measure, runs
+from burnish.cli import algorithms, bench, doctor, domains, init, measure, runs
 
 _HELP = """Post-train language models with reinforcement learning, jointly over many domains.
 
@@ -35,6 +35,7 @@ app.command(measure.evaluate, name="eval", sort_key=2)
 app.command(measure.compare, sort_key=3)
 app.command(measure.probe, sort_key=4)
 app.command(domains.app)
+app.command(algorithms.algorithms, sort_key=5)
 app.command(runs.app)
 app.command(runs.report, sort_key=7)
 app.command(runs.export, sort_key=8)

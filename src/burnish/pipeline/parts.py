@@ -77,7 +77,7 @@ def reference_of(policy: Policy, recipe: Recipe) -> Reference | None:
     if not recipe.algorithm.needs_reference:
         return None
     disable = getattr(policy.model, "disable_adapter", None)
-    if callable(disable):
+    if callable(disable) and not recipe.algorithm.moves_reference:
         return Reference(policy, disable)  # pyright: ignore[reportArgumentType]
     return Reference(frozen_copy(policy))
 

@@ -234,6 +234,7 @@ def _rl(run: _Run) -> None:
         curriculum_of(run.recipe, run.domains),
         run.reference or reference_of(run.bench.policy, run.recipe),
         run.recipe.seed,
+        run.recipe.algorithm,
     )
     run.state = train_rl(run.bench, learner, run.recipe.rl, run.state)
 

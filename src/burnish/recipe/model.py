@@ -60,7 +60,7 @@ def cross_check(recipe: Recipe) -> list[str]:
     """A sentence for every pair of settings that contradict each other, naming both and their values."""
     return [
         conflict
-        for check in (_check_stages, _check_domains, _check_group)
+        for check in (_check_stages, _check_domains, _check_group, _check_guard)
         if (conflict := check(recipe)) is not None
     ]
 
@@ -92,3 +92,13 @@ def _check_group(recipe: Recipe) -> str | None:
         f'algorithm.name = "{recipe.algorithm.name}" compares the samples of one prompt, '
         f"but rollout.samples = {recipe.rollout.samples}; it needs at least 2"
     )
+
+
+def _check_guard(recipe: Recipe) -> str | None:
+    """A rule can only act on what is there."""
+    for number, rule in enumerate(recipe.rl.guard, 1):
+        if rule.act == "restore" and recipe.rl.checkpoint_every == 0:
+            return f'rl.guard #{number} has act = "restore", but rl.checkpoint_every = 0 saves nothing'
+        if rule.watch == "kl" and not recipe.algorithm.needs_reference:
+            return f'rl.guard #{number} watches "kl", but algorithm.kl_coef = 0 measures none'
+    return None

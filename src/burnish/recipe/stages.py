@@ -42,6 +42,28 @@ class SftSettings(BaseModel):
     """Stop after the step in which this many minutes have passed; not set = no limit."""
 
 
+class GuardRule(BaseModel):
+    """What to do when a figure of the run goes wrong for some steps in a row."""
+
+    model_config = _CONFIG
+
+    watch: Literal["entropy", "kl", "grad_norm", "reward"]
+    """Figure: `entropy` may not fall below the limit and `kl` not rise above it, both in nats a token;
+    `grad_norm` may not exceed the limit times its median of 20 steps; the mean `reward` of 10 steps may not
+    lie more than the limit under the best such mean."""
+    limit: float = Field(gt=0)
+    """Where it goes wrong."""
+    patience: int = Field(default=3, ge=1)
+    """Steps in a row after which the rule acts."""
+    act: Literal["warn", "lower_rate", "restore"] = "lower_rate"
+    """`warn` only says so, `lower_rate` lowers the learning rate, `restore` also takes the weights back from
+    the newest checkpoint from before it went wrong."""
+    factor: float = Field(default=0.5, gt=0, lt=1)
+    """What the learning rate is multiplied by, for the rest of the stage."""
+    rest: int = Field(default=10, ge=0)
+    """Steps after an act in which the rule does nothing."""
+
+
 class RlSettings(BaseModel):
     """Reinforcement learning: prompts per step, optimiser, schedule, reward and checkpoints."""
 
@@ -79,6 +101,8 @@ class RlSettings(BaseModel):
     """Checkpoints whose step is a multiple of this are kept for good; 0 keeps none for that."""
     max_minutes: float | None = Field(default=None, gt=0)
     """Stop after the step in which this many minutes have passed; not set = no limit."""
+    guard: tuple[GuardRule, ...] = ()
+    """Rules against collapse, one table each."""
 
 
 class EvaluateSettings(BaseModel):

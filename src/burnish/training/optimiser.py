@@ -89,6 +89,12 @@ class MasterOptimiser:
         for parameter in self.parameters.values():
             parameter.grad = None
 
+    def forget(self) -> None:
+        """Start anew: no moments, no steps; weights and gathered gradients stay."""
+        for moment in (*self._first.values(), *self._second.values()):
+            moment.zero_()
+        self.step_count = 0
+
     def gradient_norm(self) -> float:
         """Global L2 norm of the gathered gradients."""
         norms = [torch.linalg.vector_norm(g) for g in self.gradients.values()]

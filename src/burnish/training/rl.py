@@ -13,14 +13,12 @@ for each step k:
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import torch
 
-from burnish.algorithms.base import Algorithm
-from burnish.algorithms.controls import Controls
 from burnish.curriculum.base import Draw, Outcome
 from burnish.curriculum.base import Policy as Curriculum
 from burnish.faults import fault_point
@@ -28,43 +26,21 @@ from burnish.recipe import RlSettings
 from burnish.records import Faulted, Group, Scored, Task, WeightVersion
 from burnish.spans import ended, timed
 from burnish.training.collect import reward_batch, within_bound, without_greedy
-from burnish.training.credit import assign
-from burnish.training.metrics import Figures, by_domain, merge_update
-from burnish.training.monitors import Mismatch, mean_staleness, warnings
-from burnish.training.optimiser import MasterOptimiser, OptimiserPlan, learning_rate
+from burnish.training.metrics import Figures, by_domain
+from burnish.training.monitors import mean_staleness, warnings
 from burnish.training.retention import retention_of
 from burnish.training.settle import settle
 from burnish.training.sft import places
 from burnish.training.source import Source, Taken
 from burnish.training.stage import Deadline, Workbench, save_is_due
 from burnish.training.state import RunState
-from burnish.training.thrift import with_less_memory
+from burnish.training.trainer import Learner, Trainer
 from burnish.training.underway import drop_rest, lease, take_up
-from burnish.training.update import GroupUpdate, Reference, accumulate
+from burnish.training.update import GroupUpdate
 
 STAGE = "rl"
 FAULTS_TO_QUARANTINE = 3
 """Groups in a row without a single verdict after which a domain is drawn no more."""
-
-
-@dataclass(frozen=True, slots=True)
-class Learner:
-    """The parts that only reinforcement learning needs."""
-
-    open_source: Callable[[WeightVersion], Source]
-    """Makes the source of graded groups, given the weight version at which the stage began."""
-    algorithm: Algorithm
-    curriculum: Curriculum
-    reference: Reference | None
-    seed: int
-
-
-def plan_of(settings: RlSettings) -> OptimiserPlan:
-    """Optimiser settings of the stage."""
-    return OptimiserPlan(
-        steps=settings.steps, lr=settings.lr, warmup=settings.warmup, schedule=settings.schedule, floor=0.0,
-        betas=settings.betas, weight_decay=settings.weight_decay, max_grad_norm=settings.max_grad_norm,
-    )  # fmt: skip
 
 
 def train_rl(bench: Workbench, learner: Learner, settings: RlSettings, state: RunState) -> RunState:
@@ -75,8 +51,8 @@ def train_rl(bench: Workbench, learner: Learner, settings: RlSettings, state: Ru
             more, or the engine does not hold the weights it was given.
     """
     state = state.begin(STAGE)
-    plan, keep = plan_of(settings), retention_of(settings)
-    optimiser = bench.optimiser(plan, state, saves=settings.checkpoint_every > 0)
+    trainer, keep = Trainer(bench, learner, settings, state), retention_of(settings)
+    optimiser = trainer.optimiser
     algorithm, curriculum = learner.algorithm, learner.curriculum
     deadline = Deadline(state.seconds, settings.max_minutes)
     position = curriculum.restore(state.curriculum) if state.curriculum else curriculum.start()
@@ -97,28 +73,23 @@ def train_rl(bench: Workbench, learner: Learner, settings: RlSettings, state: Ru
             fresh = within_bound(groups, state.version, source.bound)
             coin = learner.seed if settings.reward == "random" else None
             rewards = reward_batch(groups, coin=coin, fresh=fresh, greedy=algorithm.needs.greedy)
-            credit = assign(algorithm, groups, rewards, state.scales)
-            updates = credit.updates
+            credit = trainer.credit(groups, rewards, state)
             sampled = without_greedy(groups) if algorithm.needs.greedy else groups
             figures = by_domain(sampled, credit.advantages, credit.signal)
             figures[""] |= _ages(groups, fresh, state.version)
 
-            lr = learning_rate(plan, state.step)
-            if updates:
-                _learn(bench, learner, settings, optimiser, updates, figures, state.controls)
-                figures[""]["grad_norm"] = optimiser.step(lr)
+            state = trainer.learn(state, credit, sampled, figures)
             fault_point("rl.after_update")
             source.sync(optimiser.parameters, state.version + 1)
 
             position = curriculum.observe(position, _outcomes(sampled))
             with bench.store.together():
                 _warn(bench, source, state.step + 1, figures[""])
-                state = _settle(bench, state, taken, updates, fresh)
-                state = replace(
-                    _advance(state, groups, updates), scales=credit.scales, seconds=deadline.seconds
-                )
+                state = _settle(bench, state, taken, credit.updates, fresh)
+                state = _advance(state, groups, credit.updates, deadline.seconds)
+                state = replace(state, scales=credit.scales)
                 position, state = _quarantine(bench, curriculum, position, state, groups)
-                figures[""] |= _speed(groups, began, collected) | {"lr": lr}
+                figures[""] |= _speed(groups, began, collected)
                 _record(bench, state, settings.steps, figures, groups, credit.advantages)
             fault_point("rl.after_record")
             if save_is_due(state.step, settings.steps, settings.checkpoint_every):
@@ -127,7 +98,7 @@ def train_rl(bench: Workbench, learner: Learner, settings: RlSettings, state: Ru
         state = replace(state, finished=not bench.stop.asked or state.step >= settings.steps)
         state = drop_rest(bench, state) if state.finished else state
         bench.save(state, optimiser, keep, pending=source.pending() if not state.finished else None)
-    optimiser.close()
+    trainer.close()
     return state
 
 
@@ -137,11 +108,14 @@ def _prefetch(bench: Workbench, curriculum: Curriculum, position: Any, count: in
     bench.tasks.prefetch(places(ahead))
 
 
-def _advance(state: RunState, groups: Sequence[Group], updates: Sequence[GroupUpdate]) -> RunState:
+def _advance(
+    state: RunState, groups: Sequence[Group], updates: Sequence[GroupUpdate], seconds: float
+) -> RunState:
     return replace(
         state,
         step=state.step + 1,
         version=state.version + 1,
+        seconds=seconds,
         tokens_generated=state.tokens_generated + _generated(groups),
         tokens_trained=state.tokens_trained + sum(u.tree.tokens for u in updates),
     )
@@ -166,30 +140,6 @@ def _outcomes(groups: Sequence[Group]) -> list[Outcome]:
 def _ages(groups: Sequence[Group], fresh: torch.Tensor, version: WeightVersion) -> Figures:
     stale = float((~fresh).sum())
     return {"staleness": mean_staleness(groups, version), "dropped_stale": stale}
-
-
-@timed("update")
-def _learn(
-    bench: Workbench,
-    learner: Learner,
-    settings: RlSettings,
-    optimiser: MasterOptimiser,
-    updates: Sequence[GroupUpdate],
-    figures: dict[str, Figures],
-    controls: Controls,
-) -> None:
-    """Gather the gradient of the step; `figures` gets those of the update."""
-
-    def work(budget: int) -> tuple[dict[str, dict[str, float]], Mismatch]:
-        seen = Mismatch()
-        done = accumulate(bench.policy, learner.algorithm, updates, budget, learner.reference, seen, controls)
-        return done, seen
-
-    done, mismatch = with_less_memory(
-        work, settings.tokens_per_micro_batch, optimiser.zero, bench.console.warn
-    )
-    merge_update(figures, done)
-    figures[""] |= mismatch.figures()
 
 
 def _warn(bench: Workbench, source: Source, step: int, figures: Figures) -> None:

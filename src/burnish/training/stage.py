@@ -41,6 +41,18 @@ class TaskSource(Protocol):
         ...
 
 
+class Held(Protocol):
+    """Tensors beside weights and optimiser that a stage learns and a checkpoint must hold."""
+
+    def tensors(self) -> Mapping[str, Tensor]:
+        """By name; they may change after the next step."""
+        ...
+
+    def restore(self, tensors: Mapping[str, Tensor]) -> None:
+        """Inverse of `tensors`."""
+        ...
+
+
 @dataclass
 class Workbench:
     """The parts of a run that stages share."""
@@ -53,6 +65,8 @@ class Workbench:
     console: Console
     checkpoints: Path
     stop: StopRequest
+    held: dict[str, Held] = field(default_factory=dict)
+    """What else a checkpoint in the middle of a stage holds; filled before the stage takes its optimiser."""
     saver: Saver = field(init=False)
     """Writes the checkpoints; ends with the workbench."""
 
@@ -80,19 +94,33 @@ class Workbench:
         """
         optimiser = MasterOptimiser(self.policy.trainable(), self.masters, plan)
         if state.step:
-            path = self.checkpoints / f"step_{state.version:06d}"
-            saved = read_optimiser(path)
-            if saved is None:
-                raise RunError(
-                    f"the checkpoint {str(path)!r} has no optimiser to go on with",
-                    got=f"{state.stage} step {state.step}",
-                    expected="optimiser.safetensors",
-                    next_step="remove this checkpoint to resume from the one before, or start a new run",
-                )
-            optimiser.restore(saved)
+            self.take(self.checkpoints / f"step_{state.version:06d}", optimiser)
         if saves:
-            self.saver.prepare(self.masters, optimiser.state())
+            self.saver.prepare(self.masters, self._tensors(optimiser))
         return optimiser
+
+    def take(self, path: Path, optimiser: MasterOptimiser) -> None:
+        """Put the weights, moments and whatever else is held of a checkpoint in place.
+
+        Raises:
+            RunError: the checkpoint holds no optimiser.
+        """
+        saved = read_optimiser(path)
+        if saved is None:
+            raise RunError(
+                f"the checkpoint {str(path)!r} has no optimiser to go on with",
+                got="the end of a stage",
+                expected="optimiser.safetensors",
+                next_step="remove this checkpoint to resume from the one before, or start a new run",
+            )
+        for name, held in self.held.items():
+            held.restore({key: saved.pop(f"{name}/{key}") for key in held.tensors()})
+        optimiser.restore(saved)
+
+    def _tensors(self, optimiser: MasterOptimiser) -> dict[str, Tensor]:
+        """What a checkpoint in the middle of a stage holds of it."""
+        held = {f"{name}/{k}": t for name, one in self.held.items() for k, t in one.tensors().items()}
+        return {**optimiser.state(), **held}
 
     @timed("checkpoint")
     def save(
@@ -124,7 +152,7 @@ class Workbench:
         if state.step == 0:  # the weights are still those of the stage before, whose checkpoint must stay
             return 0.0
         began = time.monotonic()
-        tensors = None if state.finished else optimiser.state()
+        tensors = None if state.finished else self._tensors(optimiser)
         retention = Retention(keep) if isinstance(keep, int) else keep
         wait = state.finished or self.stop.asked
         self.saver.save(state, self.masters, tensors, retention, pending=pending, wait=wait)

@@ -8,7 +8,11 @@ from typing import Any
 
 from burnish.algorithms.controls import AT_REST, Controls
 from burnish.algorithms.scales import DomainScales
+from burnish.training.guard import NOTHING_SEEN, GuardState
 from burnish.training.ledger import Ledger
+
+_RECORDS = ("ordinal", "ledger", "scales", "controls", "guard")
+"""Fields that are more than plain data, and one of older states."""
 
 
 @dataclass(frozen=True)
@@ -39,6 +43,8 @@ class RunState:
     """Tokens of forward and backward passes in the stage, prompts included."""
     controls: Controls = AT_REST
     """Where the controllers of KL and entropy stand."""
+    guard: GuardState = NOTHING_SEEN
+    """What the collapse guard remembers."""
 
     @property
     def ordinal(self) -> int:
@@ -52,22 +58,20 @@ class RunState:
             "curriculum": dict(self.curriculum),
             "scales": self.scales.to_json(),
             "controls": self.controls.to_json(),
+            "guard": self.guard.to_json(),
             "ledger": self.ledger.to_json(),
         }
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> RunState:
         """Inverse of `to_json`; also reads states from before there was a ledger."""
-        rest = {
-            name: value
-            for name, value in data.items()
-            if name not in ("ordinal", "ledger", "scales", "controls")
-        }
+        rest = {name: value for name, value in data.items() if name not in _RECORDS}
         numbered = data.get("ordinal", 0)
         ledger = data.get("ledger", {"frontier": numbered, "first": numbered, "open": []})
         scales = DomainScales.from_json(data["scales"])
         controls = Controls.from_json(data.get("controls", {}))
-        return cls(**rest, scales=scales, controls=controls, ledger=Ledger.from_json(ledger))
+        guard = GuardState.from_json(data.get("guard", {}))
+        return cls(**rest, scales=scales, controls=controls, guard=guard, ledger=Ledger.from_json(ledger))
 
     def begin(self, stage: str) -> RunState:
         """The state at the start of a stage; itself when that stage is already under way."""

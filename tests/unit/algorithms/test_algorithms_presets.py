@@ -8,7 +8,7 @@ from pydantic import ValidationError
 
 from burnish.algorithms.base import RewardBatch, TokenBatch
 from burnish.algorithms.build import build
-from burnish.algorithms.catalogue import PRESETS, RUN_WIDE
+from burnish.algorithms.catalogue import CRITIC, PRESETS, RUN_WIDE
 from burnish.algorithms.scales import DomainScales
 from burnish.algorithms.settings import AlgorithmSettings
 
@@ -18,8 +18,10 @@ ALTERNATIVES = {
     "gate_positive": 3.0, "gate_negative": 3.0, "overlong_share": 0.9, "overlong_penalty": 0.4,
     "overlong_filter": True, "group_baseline": True, "correction": "truncate", "correction_low": 0.95,
     "correction_high": 1.05, "ratio_cap": 1.1, "kl_coef": 0.7, "kl_estimator": "k2", "kl_in": "reward",
-    "entropy_coef": 0.3,
+    "entropy_coef": 0.3, "critic_lr": 1.0,
 }  # fmt: skip
+ELSEWHERE = (*RUN_WIDE, *CRITIC)
+"""Keys that act in the loop and not in the formulas; `tests/unit/train` has them."""
 CONTEXT = {
     "correction_low": {"correction": "mask"},
     "correction_high": {"correction": "mask"},
@@ -68,7 +70,7 @@ def everything(settings):
 
 
 @pytest.mark.parametrize(
-    ("name", "key"), [(p.name, k) for p in PRESETS.values() for k in p.keys if k not in RUN_WIDE]
+    ("name", "key"), [(p.name, k) for p in PRESETS.values() for k in p.keys if k not in ELSEWHERE]
 )
 def test_every_key_a_preset_declares_changes_what_it_computes(name, key):
     context = {"name": name, **CONTEXT.get(key, {})}

