@@ -32,7 +32,7 @@ from burnish.records import (
 from burnish.store import RunDir, RunStore, write_json_atomic, write_text_atomic
 
 EVIL = "<script>alert(1)</script>"
-EVIL_MORE = "</script><img src=x onerror=alert(2)> \" onload='alert(3)' {{ 7*7 }} <!-- \u2028 ]]>"
+EVIL_MORE = "</script><img src=x onerror=alert(2)> \" onload='alert(3)' {{ 7*1187 }} <!-- \u2028 ]]>"
 TRAINED = [f"reasoning-gym/arithmetic/{name}" for name in ("chain_sum", "gcd", "products", "count_bits")]
 HELD_OUT = ["reasoning-gym/games/maze"]
 
@@ -255,8 +255,8 @@ def test_text_from_outside_is_inert(evil_html: str) -> None:
     assert not any("alert" in script for script in page.scripts)
     assert not any(name.startswith("on") for _, attributes in page.elements for name in attributes)
     assert page.text.count(EVIL) > 20
-    assert "{{ 7*7 }}" in page.text
-    assert re.search(r"\b49\b", page.text) is None
+    assert "{{ 7*1187 }}" in page.text
+    assert re.search(r"8309", page.text) is None
 
 
 def test_a_domain_named_by_a_villain_cannot_leave_its_json(tmp_path: Path) -> None:
