@@ -75,8 +75,16 @@ class Policy(Protocol[S]):
         """Learn from graded groups; their order must not matter."""
         ...
 
+    def active(self, state: S) -> list[str]:
+        """Domains that can be drawn."""
+        ...
+
     def quarantine(self, state: S, domain: str, reason: str) -> S:
         """Draw no more from a domain."""
+        ...
+
+    def release(self, state: S, domain: str) -> S:
+        """Draw again from a domain that was quarantined; what it missed is not made up for."""
         ...
 
 

@@ -128,6 +128,12 @@ class Mixture:
             )  # fmt: skip
         return replace(state, quarantined={domain: reason, **state.quarantined})
 
+    def release(self, state: MixtureState, domain: str) -> MixtureState:
+        """Draw again from a domain, which starts level with the others."""
+        taken = {name: count for name, count in state.taken.items() if name != domain}
+        kept = {name: why for name, why in state.quarantined.items() if name != domain}
+        return replace(state, quarantined=kept, taken=taken)
+
     def _draw_one(self, name: str, next_index: dict[str, int]) -> Draw:
         index = next_index.get(name, 0)
         next_index[name] = index + 1

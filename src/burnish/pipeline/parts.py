@@ -102,7 +102,7 @@ def source_of(
     probes = probes_for(policy)
     collector = Collector(
         policy, {d.name: d for d in domains}, r.samples, r.temperature, r.max_tokens, recipe.seed,
-        r.grading_workers, r.grading_seconds, recipe.algorithm.name == "remax",
+        r.grading_workers, r.grading_seconds, recipe.algorithm.name == "remax", recipe.rl.fault_rate,
     )  # fmt: skip
 
     def open_source(origin: WeightVersion) -> Source:

@@ -89,6 +89,12 @@ class RlSettings(BaseModel):
     """Decoupled weight decay."""
     reward: Literal["true", "random"] = "true"
     """`true` rewards what the grader says; `random` flips a coin instead, as a control arm."""
+    fault_rate: float = Field(default=0.0, ge=0, lt=1)
+    """A drill: this share of verdicts, chosen by chance, is thrown away as if the grader had broken."""
+    quarantine_after: int = Field(default=3, ge=1)
+    """Groups of a domain in a row without a single verdict after which it is drawn no more."""
+    quarantine_steps: int = Field(default=20, ge=0)
+    """Steps until such a domain is tried again, twice as many each further time; 0 = never."""
     checkpoint_every: int = Field(default=0, ge=0)
     """Steps between checkpoints; 0 saves only at the end of the stage."""
     keep_checkpoints: int = Field(default=2, ge=1)

@@ -33,6 +33,8 @@ class Collector:
     grading_seconds: float = 60.0
     greedy: bool = False
     """Draw one greedy completion more for each prompt, after its samples."""
+    fault_rate: float = 0.0
+    """Share of verdicts to throw away as if the grader had broken."""
 
     @property
     def temperatures(self) -> tuple[float, ...]:
@@ -48,7 +50,14 @@ class Collector:
                 if sample.text not in known:
                     fault_point("grade.sample")
                     known[sample.text] = verdict_within(self.grading_seconds, domain, group.task, sample)
-        return replace(group, verdicts=tuple(known[s.text] for s in group.samples))
+        verdicts = [known[s.text] for s in group.samples]
+        return replace(group, verdicts=tuple(self._drilled(group, i, v) for i, v in enumerate(verdicts)))
+
+    def _drilled(self, group: Group, sample: int, verdict: Verdict) -> Verdict:
+        """The verdict, or a fault in its place."""
+        if not self.fault_rate or uniform(self.seed, "drill", group.ordinal, sample) >= self.fault_rate:
+            return verdict
+        return Faulted(Boundary.DOMAIN, f"{group.task.domain}: a fault asked for by rl.fault_rate")
 
 
 def verdict_within(seconds: float, domain: Domain, task: Task, sample: Sample) -> Verdict:

@@ -13,7 +13,7 @@ for each step k:
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -23,11 +23,12 @@ from burnish.curriculum.base import Draw, Outcome
 from burnish.curriculum.base import Policy as Curriculum
 from burnish.faults import fault_point
 from burnish.recipe import RlSettings
-from burnish.records import Faulted, Group, Scored, Task, WeightVersion
+from burnish.records import Group, Scored, Task, WeightVersion
 from burnish.spans import ended, timed
 from burnish.training.collect import reward_batch, within_bound, without_greedy
 from burnish.training.metrics import Figures, by_domain
 from burnish.training.monitors import mean_staleness, warnings
+from burnish.training.quarantine import Rule
 from burnish.training.retention import retention_of
 from burnish.training.settle import settle
 from burnish.training.sft import places
@@ -39,8 +40,6 @@ from burnish.training.underway import drop_rest, lease, take_up
 from burnish.training.update import GroupUpdate
 
 STAGE = "rl"
-FAULTS_TO_QUARANTINE = 3
-"""Groups in a row without a single verdict after which a domain is drawn no more."""
 
 
 def train_rl(bench: Workbench, learner: Learner, settings: RlSettings, state: RunState) -> RunState:
@@ -61,6 +60,7 @@ def train_rl(bench: Workbench, learner: Learner, settings: RlSettings, state: Ru
         drawn = take_up(bench, source, state)
         while state.step < settings.steps and not (bench.stop.asked or deadline.passed):
             began = time.monotonic()
+            position, state = _try_again(bench, curriculum, position, state)
             while drawn < min(settings.steps, state.step + source.bound + 1):
                 draws, position = curriculum.draw(position, settings.prompts_per_step)
                 batch, state = lease(bench, draws, state, drawn, source.first_version(drawn))
@@ -88,11 +88,13 @@ def train_rl(bench: Workbench, learner: Learner, settings: RlSettings, state: Ru
                 state = _settle(bench, state, taken, credit.updates, fresh)
                 state = _advance(state, groups, credit.updates, deadline.seconds)
                 state = replace(state, scales=credit.scales)
-                position, state = _quarantine(bench, curriculum, position, state, groups)
+                position, state = _quarantine(bench, learner, settings, position, state, groups)
                 figures[""] |= _speed(groups, began, collected)
                 _record(bench, state, settings.steps, figures, groups, credit.advantages)
             fault_point("rl.after_record")
-            if save_is_due(state.step, settings.steps, settings.checkpoint_every):
+            if not curriculum.active(position) and state.step < settings.steps:
+                bench.save(_for_another_try(bench, curriculum, position, state), optimiser, keep)
+            elif save_is_due(state.step, settings.steps, settings.checkpoint_every):
                 bench.save(state, optimiser, keep, pending=source.pending() if source.under_way else None)
             ended("step", began, step=state.step)
         state = replace(state, finished=not bench.stop.asked or state.step >= settings.steps)
@@ -164,32 +166,48 @@ def _settle(
     return replace(state, ledger=ledger)
 
 
+def _try_again(
+    bench: Workbench, curriculum: Curriculum, position: Any, state: RunState
+) -> tuple[Any, RunState]:
+    """Draw again from domains that have been left alone for long enough."""
+    breakers = state.breakers
+    domains = breakers.due(state.step)
+    for domain in domains:
+        position = curriculum.release(position, domain)
+        bench.store.add_event(STAGE, state.step, "info", "quarantine", "is tried again", domain=domain)
+        bench.console.say(f"step {state.step + 1}: domain {domain} is tried again")
+    return position, replace(state, breakers=breakers.tried_again(domains))
+
+
+def _for_another_try(bench: Workbench, curriculum: Curriculum, position: Any, state: RunState) -> RunState:
+    """What a run that can draw from no domain any more leaves behind: a resumed one tries all of them."""
+    domains = state.breakers.open
+    for domain in domains:
+        position = curriculum.release(position, domain)
+    state = replace(state, breakers=state.breakers.tried_again(domains), curriculum=position.to_json())
+    return drop_rest(bench, state)
+
+
 def _quarantine(
-    bench: Workbench, curriculum: Curriculum, position: Any, state: RunState, groups: Sequence[Group]
+    bench: Workbench,
+    learner: Learner,
+    settings: RlSettings,
+    position: Any,
+    state: RunState,
+    groups: Sequence[Group],
 ) -> tuple[Any, RunState]:
     """Stop drawing from domains whose graders do nothing but fault, and say so."""
-    streaks = fault_streaks(state.fault_streak, groups)
-    for domain, streak in streaks.items():
-        if streak >= FAULTS_TO_QUARANTINE > state.fault_streak.get(domain, 0):
-            error = next(_faults(groups, domain))
-            reason = f"{streak} groups in a row without a verdict; the last fault: {error}"
-            position = curriculum.quarantine(position, domain, reason)
-            bench.store.add_event(STAGE, state.step, "error", "quarantine", reason, domain=domain)
-            bench.console.warn(f"domain {domain} is quarantined: {reason}")
-    return position, replace(state, fault_streak=streaks, curriculum=position.to_json())
-
-
-def fault_streaks(before: Mapping[str, int], groups: Sequence[Group]) -> dict[str, int]:
-    """Groups in a row of each domain whose samples all faulted."""
-    streaks = dict(before)
-    for group in groups:
-        broken = all(isinstance(v, Faulted) for v in group.verdicts)
-        streaks[group.task.domain] = streaks.get(group.task.domain, 0) + 1 if broken else 0
-    return streaks
-
-
-def _faults(groups: Sequence[Group], domain: str) -> Iterator[str]:
-    return (v.error for g in groups if g.task.domain == domain for v in g.verdicts if isinstance(v, Faulted))
+    rule = Rule(settings.quarantine_after, settings.quarantine_steps)
+    breakers, opened, mended = state.breakers.after(groups, state.step, rule)
+    for domain, reason in ((o.domain, o.reason) for o in opened):
+        position = learner.curriculum.quarantine(position, domain, reason)
+        bench.store.add_event(STAGE, state.step, "error", "quarantine", reason, domain=domain)
+        bench.console.warn(f"domain {domain} is quarantined: {reason}")
+    for domain in mended:
+        position = learner.curriculum.release(position, domain)
+        bench.store.add_event(STAGE, state.step, "info", "quarantine", "works again", domain=domain)
+        bench.console.say(f"step {state.step}: domain {domain} works again")
+    return position, replace(state, breakers=breakers, curriculum=position.to_json())
 
 
 def _speed(groups: Sequence[Group], began: float, collected: float) -> dict[str, float]:

@@ -10,9 +10,10 @@ from burnish.algorithms.controls import AT_REST, Controls
 from burnish.algorithms.scales import DomainScales
 from burnish.training.guard import NOTHING_SEEN, GuardState
 from burnish.training.ledger import Ledger
+from burnish.training.quarantine import NONE_OPEN, Breakers
 
-_RECORDS = ("ordinal", "ledger", "scales", "controls", "guard")
-"""Fields that are more than plain data, and one of older states."""
+_RECORDS = ("ordinal", "ledger", "scales", "controls", "guard", "breakers", "fault_streak")
+"""Fields that are more than plain data, and two of older states."""
 
 
 @dataclass(frozen=True)
@@ -33,8 +34,8 @@ class RunState:
     """State of the curriculum policy in its JSON form; empty before the first draw."""
     scales: DomainScales = field(default_factory=DomainScales)
     """Running reward spread of each domain."""
-    fault_streak: Mapping[str, int] = field(default_factory=dict)
-    """Groups in a row whose samples all faulted, by domain."""
+    breakers: Breakers = NONE_OPEN
+    """Domains whose graders fault."""
     seconds: float = 0.0
     """Time spent in the stage."""
     tokens_generated: int = 0
@@ -59,6 +60,7 @@ class RunState:
             "scales": self.scales.to_json(),
             "controls": self.controls.to_json(),
             "guard": self.guard.to_json(),
+            "breakers": self.breakers.to_json(),
             "ledger": self.ledger.to_json(),
         }
 
@@ -71,7 +73,10 @@ class RunState:
         scales = DomainScales.from_json(data["scales"])
         controls = Controls.from_json(data.get("controls", {}))
         guard = GuardState.from_json(data.get("guard", {}))
-        return cls(**rest, scales=scales, controls=controls, guard=guard, ledger=Ledger.from_json(ledger))
+        return cls(
+            **rest, scales=scales, controls=controls, guard=guard, ledger=Ledger.from_json(ledger),
+            breakers=Breakers.from_json(data.get("breakers", {})),
+        )  # fmt: skip
 
     def begin(self, stage: str) -> RunState:
         """The state at the start of a stage; itself when that stage is already under way."""

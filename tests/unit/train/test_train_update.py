@@ -13,7 +13,6 @@ from burnish.models.load import recompute_layers
 from burnish.records import Abstained, Boundary, Faulted, Group, Sample, Scored, Split, Task
 from burnish.training.collect import reward_batch
 from burnish.training.optimiser import MasterOptimiser, OptimiserPlan, masters_of
-from burnish.training.rl import fault_streaks
 from burnish.training.update import Reference, accumulate, distinct
 
 PLAN = OptimiserPlan(10, 1e-3, 0, "constant", 0.0, (0.9, 0.95), 0.0, 1.0)
@@ -148,10 +147,3 @@ def test_coin_rewards_ignore_the_verdict_and_repeat():
     assert torch.equal(first.rewards, second.rewards)
     assert 0.35 < float(first.rewards.mean()) < 0.65
     assert not torch.equal(first.rewards, reward_batch(groups, coin=4).rewards)
-
-
-def test_fault_streaks_count_groups_in_a_row():
-    broken = group(0, [Faulted(Boundary.DOMAIN, "x")] * 2, [(1,), (2,)], "a")
-    fine = group(1, [Faulted(Boundary.DOMAIN, "x"), 0.0], [(1,), (2,)], "b")
-    streaks = fault_streaks({"a": 1, "b": 2}, [broken, broken, fine])
-    assert streaks == {"a": 3, "b": 0}

@@ -72,7 +72,8 @@ class Listening(Console):
 
 
 def recipe(**tables):
-    return build_recipe({**BASE, **{k: {**BASE[k], **v} for k, v in tables.items()}})
+    changed = {k: {**BASE[k], **v} if isinstance(v, dict) else v for k, v in tables.items()}
+    return build_recipe({**BASE, **changed})
 
 
 def train(folder, domain=None, *, resume=False, console=None, **tables):
