@@ -78,6 +78,16 @@ def test_quarantine_keeps_the_first_reason():
     assert mixture.quarantine(state, "math/gcd", "second").quarantined == {"math/gcd": "first"}
 
 
+def test_a_released_domain_is_drawn_again_and_does_not_catch_up():
+    mixture = Mixture(LEVELS, seed=5)
+    state = mixture.quarantine(mixture.start(), "math/gcd", "every task faults")
+    _, state = mixture.draw(state, 40)
+    draws, _ = mixture.draw(mixture.release(state, "math/gcd"), 30)
+    counts = Counter(d.domain for d in draws)
+    assert set(counts) == set(LEVELS)
+    assert max(counts.values()) - min(counts.values()) <= 1
+
+
 def test_quarantine_of_an_unknown_domain_is_refused():
     with pytest.raises(DomainError, match="math/gdc") as caught:
         Mixture(LEVELS).quarantine(MixtureState(), "math/gdc", "typo")
