@@ -4,6 +4,7 @@ from burnish.algorithms.scales import DomainScales
 from burnish.training.checkpoint import save_checkpoint
 from burnish.training.ledger import Ledger
 from burnish.training.optimiser import MasterOptimiser, OptimiserPlan, masters_of
+from burnish.training.quarantine import Breaker, Breakers
 from burnish.training.snapshot import Snapshots
 from burnish.training.state import RunState
 
@@ -14,7 +15,15 @@ def state(version, finished=False, **changes):
     """Where a run stands after some steps of one stage."""
     scales = DomainScales().update({"d": [[0.0, 1.0]]}, 0.9)
     return RunState(
-        "rl", version, finished, version, Ledger(4 * version), {"step": version}, scales, {"d": 1}, **changes
+        "rl",
+        version,
+        finished,
+        version,
+        Ledger(4 * version),
+        {"step": version},
+        scales,
+        Breakers({"d": Breaker(1)}),
+        **changes,
     )
 
 
