@@ -1,8 +1,8 @@
 """Domains by name: what there is, what a pattern means, and the domains of a recipe.
 
-Names come from three places: reasoning-gym, objects registered in this process, and packages that declare
-an entry point of the group `burnish.domains`. Such an entry point is a callable without arguments; it
-returns an iterable of `Domain` objects or of `(name, factory)`, where a factory takes the
+Names come from three places: the sources of this package, objects registered in this process, and packages
+that declare an entry point of the group `burnish.domains`. Such an entry point is a callable without
+arguments; it returns an iterable of `Domain` objects or of `(name, factory)`, where a factory takes the
 `DomainSettings` and makes the domain. Naming a domain builds nothing.
 """
 
@@ -27,6 +27,7 @@ NOT_IN_PATTERNS = frozenset({FAMILIES["composite"].full_name})
 """Left out by patterns, loaded by name: `composite` repeats the tasks of other families."""
 
 CODE_FAMILIES = ("code/python/fix_bug", "code/python/predict_output", "code/python/write_function")
+DERIVATION_FAMILIES = ("derivations/arithmetic", "derivations/equation", "derivations/puzzle")
 
 Factory = Callable[[DomainSettings], Domain]
 
@@ -157,6 +158,8 @@ def default_registry(rows: Sequence[RowsSettings] = (), extra: Sequence[Domain] 
         registry.register((family.full_name, partial(_reasoning_gym, family)), origin="reasoning-gym")
     for name in CODE_FAMILIES:
         registry.register((name, partial(_code, name)), origin="burnish.domains.code")
+    for name in DERIVATION_FAMILIES:
+        registry.register((name, partial(_derivation, name)), origin="burnish.domains.derivations")
     registry.add_entry_points()
     for row in rows:
         registry.register((row.name, partial(_rows, row)), origin=f"domains.rows ({row.path})")
@@ -235,6 +238,12 @@ def _code(name: str, settings: DomainSettings) -> Domain:
     from burnish.domains.code.families import FAMILIES as programs  # noqa: N811, PLC0415
 
     return programs[name](settings)
+
+
+def _derivation(name: str, settings: DomainSettings) -> Domain:
+    from burnish.domains.derivations.families import FAMILIES as derivations  # noqa: N811, PLC0415
+
+    return derivations[name](settings)
 
 
 def _rows(row: RowsSettings, settings: DomainSettings) -> Domain:

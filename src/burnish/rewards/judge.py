@@ -23,7 +23,7 @@ class Grader(Protocol):
 
 
 def judge(domain: Grader, task: Task, sample: Sample) -> Verdict:
-    """The verdict of `domain.grade`; an exception or a value outside [0, 1] is a fault of the domain."""
+    """The verdict of `domain.grade`; an exception, or a reward outside [0, 1], is a fault of the domain."""
     try:
         verdict = domain.grade(task, sample)
     except Exception as error:
@@ -41,4 +41,7 @@ def _checked(domain: Grader, verdict: Verdict) -> Verdict:
         return Faulted(Boundary.DOMAIN, f"{domain.name}: grade returned {got}, expected a verdict")
     if not (math.isfinite(verdict.value) and 0 <= verdict.value <= 1):
         return Faulted(Boundary.DOMAIN, f"{domain.name}: reward {verdict.value} is outside [0, 1]")
+    outside = [mark for mark in verdict.steps if not (math.isfinite(mark) and 0 <= mark <= 1)]
+    if outside:
+        return Faulted(Boundary.DOMAIN, f"{domain.name}: reward {outside[0]} of a step is outside [0, 1]")
     return verdict

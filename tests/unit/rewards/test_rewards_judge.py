@@ -46,6 +46,13 @@ def test_rewards_outside_the_range_are_faults(value: float) -> None:
     assert "mine/x" in verdict.error
 
 
+@pytest.mark.parametrize("steps", [(1.1,), (0.5, -0.1), (float("nan"), 0.0)])
+def test_steps_outside_the_range_are_faults(steps: tuple[float, ...]) -> None:
+    verdict = judge(Grader(Scored(1.0, passed=True, steps=steps)), TASK, Sample(""))
+    assert isinstance(verdict, Faulted)
+    assert "step" in verdict.error
+
+
 @pytest.mark.parametrize("outcome", [None, True, 1.0, "right"])
 def test_what_is_no_verdict_is_a_fault(outcome: object) -> None:
     assert isinstance(judge(Grader(outcome), TASK, Sample("")), Faulted)

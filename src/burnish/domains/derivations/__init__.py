@@ -1,0 +1,1 @@
+"""Tasks that are solved line by line, every line checked exactly."""
