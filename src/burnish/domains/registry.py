@@ -28,6 +28,16 @@ NOT_IN_PATTERNS = frozenset({FAMILIES["composite"].full_name})
 
 CODE_FAMILIES = ("code/python/fix_bug", "code/python/predict_output", "code/python/write_function")
 DERIVATION_FAMILIES = ("derivations/arithmetic", "derivations/equation", "derivations/puzzle")
+INSTRUCTION_FAMILIES = (
+    "instructions/case",
+    "instructions/combined",
+    "instructions/format",
+    "instructions/keywords",
+    "instructions/language",
+    "instructions/length",
+    "instructions/punctuation",
+    "instructions/structure",
+)
 
 Factory = Callable[[DomainSettings], Domain]
 
@@ -160,6 +170,8 @@ def default_registry(rows: Sequence[RowsSettings] = (), extra: Sequence[Domain] 
         registry.register((name, partial(_code, name)), origin="burnish.domains.code")
     for name in DERIVATION_FAMILIES:
         registry.register((name, partial(_derivation, name)), origin="burnish.domains.derivations")
+    for name in INSTRUCTION_FAMILIES:
+        registry.register((name, partial(_instructions, name)), origin="burnish.domains.instructions")
     registry.add_entry_points()
     for row in rows:
         registry.register((row.name, partial(_rows, row)), origin=f"domains.rows ({row.path})")
@@ -244,6 +256,12 @@ def _derivation(name: str, settings: DomainSettings) -> Domain:
     from burnish.domains.derivations.families import FAMILIES as derivations  # noqa: N811, PLC0415
 
     return derivations[name](settings)
+
+
+def _instructions(name: str, settings: DomainSettings) -> Domain:
+    from burnish.domains.instructions.families import FAMILIES as instructions  # noqa: N811, PLC0415
+
+    return instructions[name](settings)
 
 
 def _rows(row: RowsSettings, settings: DomainSettings) -> Domain:
