@@ -38,6 +38,7 @@ INSTRUCTION_FAMILIES = (
     "instructions/punctuation",
     "instructions/structure",
 )
+STRUCTURED_FAMILIES = ("structured/json_schema", "structured/sql", "structured/table_to_json")
 
 Factory = Callable[[DomainSettings], Domain]
 
@@ -172,6 +173,8 @@ def default_registry(rows: Sequence[RowsSettings] = (), extra: Sequence[Domain] 
         registry.register((name, partial(_derivation, name)), origin="burnish.domains.derivations")
     for name in INSTRUCTION_FAMILIES:
         registry.register((name, partial(_instructions, name)), origin="burnish.domains.instructions")
+    for name in STRUCTURED_FAMILIES:
+        registry.register((name, partial(_structured, name)), origin="burnish.domains.structured")
     registry.add_entry_points()
     for row in rows:
         registry.register((row.name, partial(_rows, row)), origin=f"domains.rows ({row.path})")
@@ -262,6 +265,12 @@ def _instructions(name: str, settings: DomainSettings) -> Domain:
     from burnish.domains.instructions.families import FAMILIES as instructions  # noqa: N811, PLC0415
 
     return instructions[name](settings)
+
+
+def _structured(name: str, settings: DomainSettings) -> Domain:
+    from burnish.domains.structured.families import FAMILIES as structured  # noqa: N811, PLC0415
+
+    return structured[name](settings)
 
 
 def _rows(row: RowsSettings, settings: DomainSettings) -> Domain:

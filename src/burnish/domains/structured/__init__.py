@@ -1,0 +1,1 @@
+"""Answers with an exact structure: JSON, SQL, regular expressions."""
