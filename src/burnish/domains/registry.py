@@ -38,7 +38,12 @@ INSTRUCTION_FAMILIES = (
     "instructions/punctuation",
     "instructions/structure",
 )
-STRUCTURED_FAMILIES = ("structured/json_schema", "structured/sql", "structured/table_to_json")
+STRUCTURED_FAMILIES = (
+    "structured/json_schema",
+    "structured/regex",
+    "structured/sql",
+    "structured/table_to_json",
+)
 
 Factory = Callable[[DomainSettings], Domain]
 

@@ -8,6 +8,7 @@ from typing import Any
 from burnish.domains.settings import DomainSettings
 from burnish.domains.structured.base import Structured
 from burnish.domains.structured.json_schema import JsonSchema
+from burnish.domains.structured.regex import Regex
 from burnish.domains.structured.sql import Sql
 from burnish.domains.structured.table_to_json import TableToJson
 
@@ -17,5 +18,5 @@ def _made(kind: type[Structured[Any]]) -> Callable[[DomainSettings], Structured[
 
 
 FAMILIES: Mapping[str, Callable[[DomainSettings], Structured[Any]]] = {
-    kind().name: _made(kind) for kind in (JsonSchema, Sql, TableToJson)
+    kind().name: _made(kind) for kind in (JsonSchema, Regex, Sql, TableToJson)
 }
