@@ -200,6 +200,22 @@ def test_what_does_not_stand_in_the_expression_is_no_step(expression, line):
     assert arithmetic(expression, line)[1] == (0,)
 
 
+@pytest.mark.timeout(10)
+@pytest.mark.parametrize(
+    "line",
+    [
+        " + ".join("1" * 40) + " = " + " + ".join("2" * 20),
+        "9 + 9 + 9 + 9 + 9 + 9",
+        "1 + 1 + 1 + 1 + 1 + 23",
+        "4 + 4 + 4 + 4 + 4 + 8",
+        "1 * 1 * 1 * 1 * 1 * 28",
+    ],
+)
+def test_no_line_takes_long(line):
+    text = "\n".join([line] * MAX_STEPS)
+    assert arithmetic("4 + 4 + 4 + 4 + 4 + 4 + 4", text)[0] == 0.0
+
+
 def test_the_answer_in_tags_is_a_step_worth_the_outcome():
     assert arithmetic("1 + 2 + 3", "3 + 3\n<answer>6</answer>", "tags") == (1.0, (1, 1))
     assert arithmetic("1 + 2 + 3", "3 + 3\n6\n<answer>\n6\n</answer>", "tags") == (1.0, (1, 1, 1, 1, 1))

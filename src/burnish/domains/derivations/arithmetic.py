@@ -121,6 +121,9 @@ def after_line(rest: Node, line: str) -> Node | None:
     first, last = sides[0], sides[-1]
     if first is None or last is None:
         return None
+    # Nothing longer than what is left can follow from it, and matching costs exponentially in the length.
+    if any(side is not None and leaves(side) > leaves(rest) for side in sides):
+        return None
     if not all(a is not None and b is not None and reduces(a, b) for a, b in pairwise(sides)):
         return None
     if reduces(rest, first):
