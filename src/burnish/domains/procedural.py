@@ -62,6 +62,10 @@ class Procedural(Generic[E]):
         """What a completion is worth."""
         raise NotImplementedError
 
+    def kept(self, exercise: E) -> E:
+        """What of an exercise its grader needs."""
+        return exercise
+
     def size(self, split: Split, level: int) -> int | None:
         """None: tasks are made without end, though easy ones repeat within a split."""
         del split
@@ -84,7 +88,7 @@ class Procedural(Generic[E]):
             index=index,
             messages=ask(question, system),
             gold=self.gold(exercise),
-            data={"exercise": exercise},
+            data={"exercise": self.kept(exercise)},
         )
 
     def grade(self, task: Task, sample: Sample) -> Verdict:

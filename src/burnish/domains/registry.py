@@ -44,6 +44,13 @@ STRUCTURED_FAMILIES = (
     "structured/sql",
     "structured/table_to_json",
 )
+DOCUMENT_FAMILIES = (
+    "documents/key_chain",
+    "documents/multi_hop",
+    "documents/needle",
+    "documents/table_aggregation",
+    "documents/variable_tracking",
+)
 
 Factory = Callable[[DomainSettings], Domain]
 
@@ -180,6 +187,8 @@ def default_registry(rows: Sequence[RowsSettings] = (), extra: Sequence[Domain] 
         registry.register((name, partial(_instructions, name)), origin="burnish.domains.instructions")
     for name in STRUCTURED_FAMILIES:
         registry.register((name, partial(_structured, name)), origin="burnish.domains.structured")
+    for name in DOCUMENT_FAMILIES:
+        registry.register((name, partial(_document, name)), origin="burnish.domains.documents")
     registry.add_entry_points()
     for row in rows:
         registry.register((row.name, partial(_rows, row)), origin=f"domains.rows ({row.path})")
@@ -276,6 +285,12 @@ def _structured(name: str, settings: DomainSettings) -> Domain:
     from burnish.domains.structured.families import FAMILIES as structured  # noqa: N811, PLC0415
 
     return structured[name](settings)
+
+
+def _document(name: str, settings: DomainSettings) -> Domain:
+    from burnish.domains.documents.families import FAMILIES as documents  # noqa: N811, PLC0415
+
+    return documents[name](settings)
 
 
 def _rows(row: RowsSettings, settings: DomainSettings) -> Domain:
