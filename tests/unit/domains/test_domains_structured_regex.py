@@ -109,4 +109,4 @@ def test_a_little_wrong_is_noticed_most_of_the_time():
 def test_every_way_of_damage_leads_out_of_formats(way):
     rng = Random(0)
     pieces = [draw_pieces(Random(seed), seed % 4) for seed in range(100)]
-    assert sum(not re.fullmatch(expression(found), damaged(rng, found, way)) for found in pieces) >= 40
+    assert sum(not re.fullmatch(expression(found), damaged(rng, found, way)) for found in pieces) >= 30

@@ -132,6 +132,18 @@ def test_references_pass_and_constants_do_not(level):
     assert len(kinds) >= 5
 
 
+def test_a_question_shows_the_tables_that_it_is_about():
+    for level in range(len(LEVELS)):
+        for index in range(30):
+            task = Sql().task(Split.EVAL, level, index)
+            found = task.data["exercise"]
+            assert isinstance(found, Exercise)
+            for table in found.databases[0]:
+                assert (f"CREATE TABLE {table.name} (" in task.messages[-1].content) == (
+                    f" {table.name}" in found.query.replace(f" t.{table.name}", "")
+                )
+
+
 def test_worlds_have_enough_texts_and_numbers():
     for world in WORLDS:
         for kind, rows in ((world.parent, 6), (world.child, 10)):

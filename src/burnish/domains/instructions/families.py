@@ -192,9 +192,9 @@ def is_copy(request: Request, text: Text) -> bool:
 
 def question_of(request: Request) -> str:
     """The request in words."""
-    size = f", at least {request.least} words" if request.least else ""
-    end = "" if request.has_own_end else ' and end with ".", "!" or "?"'
-    lead = f'Write {request.genre} about "{request.topic}"{size}: use this very word{end}.'
+    size = f", with at least {request.least} words" if request.least else ""
+    end = "" if request.has_own_end else ' End with ".", "!" or "?".'
+    lead = f'Write {request.genre} that uses the word "{request.topic}"{size}.{end}'
     demands = [constraint.text(params) for constraint, params in request.constraints]
     if len(demands) == 1:
         return f"{lead} {demands[0]}"

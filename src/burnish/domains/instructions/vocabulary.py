@@ -8,9 +8,10 @@ def _split(text: str) -> tuple[str, ...]:
 
 
 GENRES = (
-    "a short text", "a note", "a description", "a story", "an advertisement", "a message to a friend",
-    "a news item", "a diary entry", "a letter", "an announcement", "advice", "a scene", "a review",
-    "an explanation", "a speech", "a travel report",
+    "a short text", "a short note", "a short description", "a short story", "a short advertisement",
+    "a short message to a friend", "a short news item", "a short diary entry", "a short letter",
+    "a short announcement", "a short piece of advice", "a short scene", "a short review",
+    "a short explanation", "a short speech", "a short travel report",
 )  # fmt: skip
 """What is to be written."""
 

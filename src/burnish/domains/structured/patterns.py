@@ -58,7 +58,7 @@ class Piece:
 
 def draw_pieces(rng: Random, level: int) -> tuple[Piece, ...]:
     """The parts of a format; more of them, and other kinds, with the level."""
-    count = (2, 3, 4, 5)[level]
+    count = rng.randint(*((1, 2), (2, 3), (4, 4), (5, 5))[level])
     kinds = _KINDS[level]
     pieces = [_piece(rng, rng.choice(kinds), level) for _ in range(count)]
     if not any(piece.kind in ("class", "list") for piece in pieces):

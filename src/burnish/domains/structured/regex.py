@@ -42,7 +42,7 @@ class Regex(Structured[Format]):
 
     @property
     def levels(self) -> int:
-        """Two parts; three with ranges and choices; four and five with optional parts and lists."""
+        """Up to two parts; up to three with ranges and choices; then with optional parts and lists."""
         return LEVELS
 
     def make(self, rng: Random, level: int) -> Format | None:
@@ -63,9 +63,8 @@ class Regex(Structured[Format]):
         )
         return (
             "Write a regular expression in Python's syntax that matches whole texts of this format and "
-            "no others: "
-            f"{exercise.words}. For example, it matches {inside}, and it does not match {outside}. "
-            "Use no look-around, back-references or flags."
+            f"no others: {exercise.words}. For example, it matches {inside}, and it does not match "
+            f"{outside}. Use no look-around, back-references or flags."
         )
 
     def kind(self) -> str:

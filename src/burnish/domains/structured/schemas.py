@@ -99,7 +99,7 @@ _TYPES: Mapping[str, Callable[[Schema, object], bool]] = {
 
 def draw_schema(rng: Random, level: int) -> Schema:
     """The schema of an object, larger and deeper with the level."""
-    low, high = ((2, 3), (3, 4), (3, 5), (4, 6))[level]
+    low, high = ((1, 2), (2, 4), (3, 5), (4, 6))[level]
     return _object(rng, level, depth=max(level - 1, 0), size=rng.randint(low, high))
 
 

@@ -57,14 +57,13 @@ class Sql(Structured[Exercise]):
         return Exercise(question.text, question.query, question.ordered, databases, rows)
 
     def question(self, exercise: Exercise) -> str:
-        """The tables with their rows, and the question."""
-        tables = "\n\n".join(map(_shown, exercise.databases[0]))
+        """The tables that the question is about with their rows, and the question."""
+        named = exercise.query.replace(")", " ").split()
+        tables = "\n\n".join(_shown(table) for table in exercise.databases[0] if table.name in named)
         return (
-            f"An SQLite database has these tables; the rows below are an example, and others may be in "
-            f"them.\n\n{tables}\n\n"
-            "Write one SELECT statement that answers the question with exactly the columns it asks for, "
-            "in its "
-            f"order. {exercise.question}"
+            "An SQLite database has these tables; the rows below are an example, and others may be in them."
+            f"\n\n{tables}\n\nWrite one SELECT statement that answers the question with exactly the columns "
+            f"it asks for, in its order. {exercise.question}"
         )
 
     def kind(self) -> str:

@@ -54,10 +54,15 @@ def _by_number(rng: Random, world: World, shown: Database) -> Question:
 
 
 def _by_group(rng: Random, world: World, shown: Database) -> Question:
-    kind, number, group, _, text = _pick(rng, world, shown)
+    kind, _, group, _, text = _pick(rng, world, shown)
+    plain = [column.name for column in kind.named("id", "label", "number", "price")]
+    columns = rng.sample(plain, rng.randint(1, len(plain)))
+    words, sign = rng.choice((("is", "="), ("is not", "<>")))
+    *first, last = (f"the {column}" for column in columns)
+    asked = f"{', '.join(first)} and {last}" if first else last
     return Question(
-        f"List the {kind.label} and the {number.name} of every {kind.one} whose {group.name} is '{text}'.",
-        f"SELECT {kind.label}, {number.name} FROM {kind.table} WHERE {group.name} = '{text}'",
+        f"List {asked} of every {kind.one} whose {group.name} {words} '{text}'.",
+        f"SELECT {', '.join(columns)} FROM {kind.table} WHERE {group.name} {sign} '{text}'",
     )
 
 

@@ -40,7 +40,7 @@ TEXTS: Mapping[str, tuple[str, ...]] = {
     "owner": ("Smith & Co", "Library", "City hall", "North Ltd", "nobody"),
     "kind": ("lamp", "chair", "desk lamp", "shelf", "tent", "kettle"),
 }
-SIZES = (((2, 2), (2, 2)), ((3, 4), (3, 3)), ((4, 5), (3, 4)), ((5, 7), (4, 4)))
+SIZES = (((1, 2), (2, 2)), ((3, 4), (3, 3)), ((4, 5), (3, 4)), ((5, 7), (4, 4)))
 """Rows and columns by level, each from and to."""
 
 
@@ -66,7 +66,7 @@ class TableToJson(Structured[Table]):
 
     @property
     def levels(self) -> int:
-        """Two rows; more; chosen columns and empty cells; chosen, sorted or grouped rows."""
+        """One or two rows; more; chosen columns and empty cells; chosen, sorted or grouped rows."""
         return len(SIZES)
 
     def make(self, rng: Random, level: int) -> Table:
