@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from burnish.curriculum.mixture import Mixture, MixtureState
+from burnish.randomness import permutation
 
 weights_of_domains = st.lists(st.floats(0.01, 100.0) | st.integers(1, 9).map(float), min_size=1, max_size=24)
 counts_of_steps = st.lists(st.integers(0, 40), min_size=1, max_size=8)
@@ -38,6 +39,26 @@ def test_every_domain_is_within_one_draw_of_its_quota_at_every_step(weights, cou
     for count in counts:
         _, state = mixture.draw(state, count)
         assert all(abs(owed) < 1 + 1e-9 for owed in mixture.deficits(state).values())
+
+
+@given(weights=weights_of_domains, counts=counts_of_steps, seed=st.integers(0, 2**32))
+@settings(max_examples=40, deadline=None)
+def test_the_order_of_turns_is_the_one_that_is_written_down(weights, counts, seed):
+    """Of the domains released at a draw, the one due first; of equals, the one of the lower rank."""
+    mixture, state = mixture_of(weights, seed), MixtureState()
+    rank = dict(zip(mixture.levels, permutation(len(weights), seed, "mixture", "turn"), strict=True))
+    taken, total = dict.fromkeys(mixture.levels, 0), sum(mixture.weights.values())
+    for count in counts:
+        draws, state = mixture.draw(state, count)
+        wanted = []
+        for _ in range(count):
+            number = sum(taken.values()) + 1
+            released = [d for d in taken if taken[d] * total < number * mixture.weights[d]] or list(taken)
+            first = min(released, key=lambda d: ((taken[d] + 1) / mixture.weights[d], rank[d]))
+            taken[first] += 1
+            wanted.append(first)
+        assert Counter(draw.domain for draw in draws) == Counter(wanted)
+        assert state.taken == taken
 
 
 @pytest.mark.parametrize("prompts", [1, 7, 8, 32, 600])

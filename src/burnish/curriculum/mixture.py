@@ -13,6 +13,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import numpy as np
+
 from burnish.curriculum.base import Draw, Outcome
 from burnish.curriculum.weights import resolve_weights
 from burnish.errors import DomainError, RecipeError, TrainingError, suggestion
@@ -69,7 +71,8 @@ class Mixture:
         self.levels = dict(sorted(levels.items()))
         self.weights = resolve_weights(self.levels, weights or {})
         self.seed = seed
-        self._rank = permutation(len(self.levels), seed, "mixture", "turn")
+        ranks = permutation(len(self.levels), seed, "mixture", "turn")
+        self._by_rank = [name for _, name in sorted(zip(ranks, self.levels, strict=True))]
 
     def start(self) -> MixtureState:
         """State at the start of a run."""
@@ -143,21 +146,30 @@ class Mixture:
         """Draws credited to the active domains; one that joins late starts level with the others."""
         names = self.active(state)
         known = [name for name in names if name in state.taken]
+        if len(known) == len(names):
+            return {name: state.taken[name] for name in names}
         weight = sum(self.weights[name] for name in known)
         pace = sum(state.taken[name] for name in known) / weight if known else 0.0
         return {name: state.taken.get(name, int(pace * self.weights[name])) for name in names}
 
     def _turns(self, taken: dict[str, int], count: int) -> list[str]:
-        """Names of the next `count` draws; `taken` is brought up to date."""
-        rank = dict(zip(self.levels, self._rank, strict=True))
-        total = sum(self.weights[name] for name in taken)
-        drawn = sum(taken.values())
+        """Names of the next `count` draws; `taken` is brought up to date.
+
+        Over D domains in the order of their ranks, so that the first of equal due times is the one wanted.
+        """
+        names = [name for name in self._by_rank if name in taken]
+        weights = np.array([self.weights[name] for name in names])
+        counts = np.array([taken[name] for name in names], np.float64)
+        total, drawn = sum(self.weights[name] for name in taken), sum(taken.values())
+        credit, due = counts * total, (counts + 1) / weights
         turns = []
         for number in range(drawn + 1, drawn + count + 1):
-            released = [name for name in taken if taken[name] * total < number * self.weights[name]]
+            released = credit < number * weights
             # Shares that changed under quarantine, or rounding, can leave nothing released for a moment.
-            name = min(released or taken, key=lambda d: ((taken[d] + 1) / self.weights[d], rank[d]))
+            first = int(np.where(released, due, np.inf).argmin() if released.any() else due.argmin())
+            name = names[first]
             taken[name] += 1
+            credit[first], due[first] = taken[name] * total, (taken[name] + 1) / weights[first]
             turns.append(name)
         return turns
 

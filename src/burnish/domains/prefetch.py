@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import pickle
 import signal
+from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
@@ -30,6 +31,8 @@ _CHUNK = 4
 """Places in one order to a worker: few, so that a slow domain spreads over all of them."""
 _KEPT = 200_000
 """Tasks kept before the memory is emptied."""
+_KEPT_TRAIN = 4096
+"""Of them from the training split, whose positions are asked for once: the latest."""
 
 _domains: dict[str, Domain] = {}
 
@@ -68,6 +71,8 @@ class TaskPool:
         self._remote = {n: d for n, d in self.domains.items() if workers and _travels(d)}
         self._pool: ProcessPoolExecutor | None = None
         self._made: dict[Place, Made] = {}
+        self._train: deque[Place] = deque()
+        """Places of the training split in `_made`, oldest first."""
         self._coming: dict[Place, tuple[Future[list[Made]], int]] = {}
 
     def __enter__(self) -> Self:
@@ -128,10 +133,19 @@ class TaskPool:
 
     def _take(self, place: Place) -> Made:
         if place not in self._made:
-            if len(self._made) >= _KEPT:
-                self._made.clear()
-            self._made[place] = self._wait(place)
+            made = self._wait(place)
+            self._make_room(place)
+            self._made[place] = made
         return self._made[place]
+
+    def _make_room(self, place: Place) -> None:
+        if len(self._made) >= _KEPT:
+            self._made.clear()
+            self._train.clear()
+        if place[1] is Split.TRAIN:
+            self._train.append(place)
+        if len(self._train) > _KEPT_TRAIN:
+            del self._made[self._train.popleft()]
 
     def _wait(self, place: Place) -> Made:
         name, split, level, index = place

@@ -207,7 +207,8 @@ def build_domains(settings: DomainSettings, extra: Sequence[Domain] = ()) -> Dom
     registry = default_registry(settings.rows, extra)
     held_out = registry.resolve(settings.held_out, settings.exclude)
     train = registry.resolve(settings.train, settings.exclude)
-    train += [domain.name for domain in extra if domain.name not in {*train, *held_out}]
+    named = {*train, *held_out}
+    train += [domain.name for domain in extra if domain.name not in named]
     both = sorted(set(train) & set(held_out))
     if both:
         raise DomainError(
@@ -217,7 +218,8 @@ def build_domains(settings: DomainSettings, extra: Sequence[Domain] = ()) -> Dom
             next_step="name it in one of them, or add it to domains.exclude",
         )
     domains = {name: registry.load(name, settings) for name in (*train, *held_out)}
-    levels = {name: level_of(domain, settings, registry) for name, domain in domains.items()}
+    keys = {name: key for key in settings.levels for name in registry.resolve([key])}
+    levels = {name: level_of(domain, settings, keys.get(name)) for name, domain in domains.items()}
     for name in train:
         _check_has_tasks(domains[name], Split.TRAIN, levels[name])
     for name, domain in domains.items():
@@ -225,17 +227,21 @@ def build_domains(settings: DomainSettings, extra: Sequence[Domain] = ()) -> Dom
     return DomainSet([domains[name] for name in train], [domains[name] for name in held_out], levels)
 
 
-def level_of(domain: Domain, settings: DomainSettings, registry: Registry) -> int:
+def level_of(domain: Domain, settings: DomainSettings, chosen: str | None) -> int:
     """The level that settings give a domain.
 
+    Args:
+        domain: any domain.
+        settings: of the recipe.
+        chosen: the last key of `levels` that matches the domain; None when none does.
+
     Raises:
-        DomainError: out of range, or a key of `levels` that matches no domain.
+        DomainError: out of range.
     """
-    chosen = {key: level for key, level in settings.levels.items() if domain.name in registry.resolve([key])}
-    level = next(reversed(chosen.values()), settings.level)
+    level = settings.level if chosen is None else settings.levels[chosen]
     if 0 <= level < domain.levels:
         return level
-    key = f"domains.levels, {next(reversed(chosen))!r}" if chosen else "domains.level"
+    key = "domains.level" if chosen is None else f"domains.levels, {chosen!r}"
     raise DomainError(
         f"{domain.name} has no level {level}",
         got=f"{key} = {level}",

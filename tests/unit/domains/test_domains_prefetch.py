@@ -111,6 +111,17 @@ def test_a_task_is_made_once() -> None:
     assert len(calls) == before, "an object that cannot be pickled is made here, and kept"
 
 
+def test_of_the_training_split_only_the_latest_tasks_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("burnish.domains.prefetch._KEPT_TRAIN", 6)
+    with TaskPool([OWN], workers=0) as pool:
+        assert len(pool.get(places(OWN.name, 4, Split.EVAL))) == 4
+        assert [task.index for task in pool.get(places(OWN.name, 20))] == list(range(20))
+        kept = pool.made(OWN.name)
+        assert [task.index for task in kept if task.split is Split.TRAIN] == list(range(14, 20))
+        assert sum(task.split is Split.EVAL for task in kept) == 4
+        assert [task.index for task in pool.get(places(OWN.name, 3))] == [0, 1, 2]
+
+
 def test_a_worker_that_dies_is_stood_in_for() -> None:
     with TaskPool([Dying()], workers=1) as pool:
         assert [task.gold for task in pool.get(places("mine/dying", 6))] == ["here"] * 6
