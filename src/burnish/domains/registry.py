@@ -17,6 +17,7 @@ from importlib.metadata import EntryPoint, entry_points
 from typing import get_args
 
 from burnish.domains.base import Domain
+from burnish.domains.generated import NAMES, make_generated
 from burnish.domains.rg_families import FAMILIES, Family
 from burnish.domains.settings import CodeConvention, DomainSettings, RowsSettings
 from burnish.errors import BurnishError, DomainError, suggestion
@@ -25,32 +26,6 @@ from burnish.records import Split
 ENTRY_POINT_GROUP = "burnish.domains"
 NOT_IN_PATTERNS = frozenset({FAMILIES["composite"].full_name})
 """Left out by patterns, loaded by name: `composite` repeats the tasks of other families."""
-
-CODE_FAMILIES = ("code/python/fix_bug", "code/python/predict_output", "code/python/write_function")
-DERIVATION_FAMILIES = ("derivations/arithmetic", "derivations/equation", "derivations/puzzle")
-INSTRUCTION_FAMILIES = (
-    "instructions/case",
-    "instructions/combined",
-    "instructions/format",
-    "instructions/keywords",
-    "instructions/language",
-    "instructions/length",
-    "instructions/punctuation",
-    "instructions/structure",
-)
-STRUCTURED_FAMILIES = (
-    "structured/json_schema",
-    "structured/regex",
-    "structured/sql",
-    "structured/table_to_json",
-)
-DOCUMENT_FAMILIES = (
-    "documents/key_chain",
-    "documents/multi_hop",
-    "documents/needle",
-    "documents/table_aggregation",
-    "documents/variable_tracking",
-)
 
 Factory = Callable[[DomainSettings], Domain]
 
@@ -175,20 +150,14 @@ class DomainSet:
 
 
 def default_registry(rows: Sequence[RowsSettings] = (), extra: Sequence[Domain] = ()) -> Registry:
-    """reasoning-gym, installed packages, the row files of a recipe, and the given objects."""
+    """reasoning-gym, generated families, installed packages, the row files of a recipe, and given objects."""
     registry = Registry()
     for family in FAMILIES.values():
         registry.register((family.full_name, partial(_reasoning_gym, family)), origin="reasoning-gym")
-    for name in CODE_FAMILIES:
-        registry.register((name, partial(_code, name)), origin="burnish.domains.code")
-    for name in DERIVATION_FAMILIES:
-        registry.register((name, partial(_derivation, name)), origin="burnish.domains.derivations")
-    for name in INSTRUCTION_FAMILIES:
-        registry.register((name, partial(_instructions, name)), origin="burnish.domains.instructions")
-    for name in STRUCTURED_FAMILIES:
-        registry.register((name, partial(_structured, name)), origin="burnish.domains.structured")
-    for name in DOCUMENT_FAMILIES:
-        registry.register((name, partial(_document, name)), origin="burnish.domains.documents")
+    for folder, names in NAMES.items():
+        for name in names:
+            made = partial(make_generated, folder, name)
+            registry.register((name, made), origin=f"burnish.domains.{folder}")
     registry.add_entry_points()
     for row in rows:
         registry.register((row.name, partial(_rows, row)), origin=f"domains.rows ({row.path})")
@@ -267,36 +236,6 @@ def _reasoning_gym(family: Family, settings: DomainSettings) -> Domain:
     from burnish.domains.reasoning_gym import ReasoningGymDomain  # noqa: PLC0415
 
     return ReasoningGymDomain(family, settings.answer_format, settings.instruction, settings.graded)
-
-
-def _code(name: str, settings: DomainSettings) -> Domain:
-    from burnish.domains.code.families import FAMILIES as programs  # noqa: N811, PLC0415
-
-    return programs[name](settings)
-
-
-def _derivation(name: str, settings: DomainSettings) -> Domain:
-    from burnish.domains.derivations.families import FAMILIES as derivations  # noqa: N811, PLC0415
-
-    return derivations[name](settings)
-
-
-def _instructions(name: str, settings: DomainSettings) -> Domain:
-    from burnish.domains.instructions.families import FAMILIES as instructions  # noqa: N811, PLC0415
-
-    return instructions[name](settings)
-
-
-def _structured(name: str, settings: DomainSettings) -> Domain:
-    from burnish.domains.structured.families import FAMILIES as structured  # noqa: N811, PLC0415
-
-    return structured[name](settings)
-
-
-def _document(name: str, settings: DomainSettings) -> Domain:
-    from burnish.domains.documents.families import FAMILIES as documents  # noqa: N811, PLC0415
-
-    return documents[name](settings)
 
 
 def _rows(row: RowsSettings, settings: DomainSettings) -> Domain:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+from importlib import import_module
 from importlib.metadata import EntryPoint
 from random import Random
 
 import pytest
 
 from burnish.domains.functions import domain
+from burnish.domains.generated import NAMES
 from burnish.domains.registry import Registry, build_domains, default_registry
 from burnish.domains.settings import DomainSettings
 from burnish.errors import DomainError
@@ -64,6 +68,22 @@ def test_what_matches_nothing_is_an_error_with_a_hint(registry: Registry, asked:
     assert said in str(error.value)
     with pytest.raises(DomainError):
         registry.resolve(["*"], exclude=[asked])
+
+
+@pytest.mark.parametrize("folder", NAMES)
+def test_generated_families_are_those_of_their_folder(registry: Registry, folder: str) -> None:
+    families = import_module(f"burnish.domains.{folder}.families").FAMILIES
+    assert sorted(families) == list(NAMES[folder])
+    assert [registry.load(name).name for name in NAMES[folder]] == list(NAMES[folder])
+
+
+def test_naming_domains_imports_none_of_them() -> None:
+    code = (
+        "import sys; from burnish.domains.registry import default_registry;"
+        "default_registry().resolve(['*']);"
+        "sys.exit(any(name.endswith('.families') or name == 'reasoning_gym' for name in sys.modules))"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
 def test_two_domains_of_one_name_name_both_origins() -> None:

@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from burnish.domains.registry import STRUCTURED_FAMILIES, default_registry
+from burnish.domains.generated import NAMES as GENERATED
+from burnish.domains.registry import default_registry
 from burnish.domains.settings import DomainSettings
 from burnish.domains.structured.base import payload, read_json, same_json
 from burnish.domains.structured.families import FAMILIES
@@ -37,7 +38,7 @@ def passes(domain: Any, exercise: object, text: str) -> bool:
 
 
 def test_the_registry_knows_them():
-    assert sorted(STRUCTURED_FAMILIES) == NAMES
+    assert sorted(GENERATED["structured"]) == NAMES
     registry = default_registry()
     assert registry.resolve(["structured/*"]) == NAMES
     assert all(registry.load(name).name == name for name in NAMES)
