@@ -46,6 +46,7 @@ BENCHMARKS = (
     Benchmark("memory", 2, ("memory.py", "--steps", "12"), ("--steps", "1000")),
     Benchmark("kill_resume", 2, ("kill_resume.py",), (), optional=True),
     Benchmark("staleness", 2, ("staleness.py",), ("--bounds", "0,1,2,4,8", "--steps", "120", "--seeds", "3")),
+    Benchmark("domains", 1, ("claims/domains_cost.py", "--steps", "60"), ("--steps", "1000")),
     Benchmark("sandbox", 1.5, ("sandbox.py",)),
     Benchmark("int8_rollout", 1, ("int8_rollout.py", "--tokens", "16", "--rounds", "1"), ("--tokens", "64")),
 )
