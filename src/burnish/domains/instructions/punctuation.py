@@ -25,7 +25,7 @@ from burnish.domains.instructions.plan import Plan, with_items
 from burnish.domains.instructions.text import Text
 
 _FEW = ((1, 1), (2, 2), (3, 4), (5, 6))
-_NUMBER = re.compile(r"\d+")
+_NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 _PAIR = re.compile(r"\([^()\n]+\)")
 _HYPHENATED = ("well-known", "long-lost", "half-open", "sea-green", "two-faced", "old-time", "part-time")
 _ASIDES = ("(happily)", "(again)", "(of course)", "(sadly)", "(perhaps)", "(today)")

@@ -107,7 +107,7 @@ CONSTRAINTS = (
         "structure/opening",
         _opening,
         lambda p: f'Begin with exactly these words: "{p["phrase"]}".',
-        lambda t, p: t.raw.startswith(p["phrase"]) and t.has(p["phrase"]),
+        lambda t, p: t.raw.startswith(p["phrase"]) and t.find(p["phrase"]) == 0,
         lambda plan, p: replace(plan, first=p["phrase"]),
         owns=names("start"),
         brings=names(WORDS, CAPITALS, PHRASES),
